@@ -38,10 +38,6 @@ def load(path: str | Path | bytes) -> Any:
 
     Args:
         path: the path or the URL of the file, or its bytes.
-
-    Raises:
-        TableError: the file is not a table, has an unknown kind or version, is damaged, or is not safe to run.
-        OSError: the file cannot be read.
     """
     place = None if isinstance(path, bytes) else path
     data = npz.copied(path) if isinstance(path, bytes) else npz.mapped(path)

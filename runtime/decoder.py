@@ -26,12 +26,7 @@ IdsLike = Sequence[int] | NDArray[Any]
 
 
 def row_of(ids: Any) -> list[int]:
-    """Check a row of ids, and convert it to a list of int.
-
-    Raises:
-        TypeError: `ids` is not a row of whole numbers.
-        OverflowError: a number is negative or needs more than 32 bits.
-    """
+    """Check a row of ids, whole numbers of at most 32 bits, and convert it to a list of int."""
     try:
         numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
     except TypeError as error:
@@ -44,11 +39,7 @@ def row_of(ids: Any) -> list[int]:
 
 
 def array_of(ids: Any) -> NDArray[Any]:
-    """Convert a row of ids to an array with a dtype of `TYPES`, without a check of the numbers' range.
-
-    Raises:
-        TypeError, OverflowError: as in `row_of`.
-    """
+    """Convert a row of ids to an array with a dtype of `TYPES`, without a check of the numbers' range."""
     if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype in TYPES:
         return np.ascontiguousarray(ids)
     numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
@@ -97,21 +88,12 @@ class ByteDecoder:
         return self._contents[begin : begin + size].tobytes()
 
     def bytes_of(self, ids: Any) -> Decoded:
-        """Decode one row of ids to bytes.
-
-        Raises:
-            TypeError: `ids` is not a row of whole numbers.
-            OverflowError: a number is negative or needs more than 32 bits.
-        """
+        """Decode one row of ids to bytes."""
         numbers = array_of(ids)
         return self._decoded(numbers, np.array([0, len(numbers)]))
 
     def bytes_of_rows(self, sequences: Iterable[Any]) -> Decoded:
-        """Decode the rows of a `Batch`, or rows of ids, to bytes.
-
-        Raises:
-            TypeError, OverflowError: as in `bytes_of`.
-        """
+        """Decode the rows of a `Batch`, or rows of ids, to bytes."""
         if isinstance(sequences, Batch) and _is_whole(sequences):
             return self._decoded(array_of(sequences.ids), sequences.row_splits)
         rows = [array_of(ids) for ids in sequences]

@@ -330,11 +330,7 @@ class Encoder:
         raise UnsupportedError(f"offsets are not available for {self._table.kind} tables, which give ids alone")
 
     def _seeded(self, randomness: Randomness | None) -> Randomness | None:
-        """Return the randomness of a call, with a seed.
-
-        Raises:
-            UnsupportedError: the machine does not support this kind.
-        """
+        """Return the randomness of a call, with a seed."""
         if randomness is None:
             return None
         if not isinstance(randomness, self._kinds_of_randomness):

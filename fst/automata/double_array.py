@@ -137,9 +137,6 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
         data: the charsmap.
         deepest: the maximum number of bytes of a walk; longer strings are not read.
         lengths: the maximum number of different lengths of strings; None: no maximum.
-
-    Raises:
-        ValueError: the charsmap is malformed; the message states the fault.
     """
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or not size:

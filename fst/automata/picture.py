@@ -182,11 +182,7 @@ def need_steps(steps: int) -> None:
 
 
 def need_text(text: str | None, kind: str) -> str:
-    """The text of a picture that cannot be drawn without one.
-
-    Raises:
-        UnsupportedError: there is none.
-    """
+    """The text of a picture that cannot be drawn without one."""
     if text is None:
         raise UnsupportedError(f"a table of {kind} is drawn around a text only; name a text")
     return text

@@ -16,12 +16,7 @@ from fst.tables.table import Table
 def late(
     source: Any, *, end_id: int | None, canonical: bool = False, **texts: Any
 ) -> tuple[Table, Automaton | CanonicalStates | NetworkStates, Vocabulary]:
-    """The table of a tokenizer, the automaton of the texts, or the states that steps find, and the vocabulary; see `fst.Guide`.
-
-    Raises:
-        TypeError, VocabularyError, TableError, OSError: as in `fst.Tokenizer`.
-        UnsupportedError: as in `fst.compile.guide`.
-    """
+    """The table of a tokenizer, the automaton of the texts, or the states that steps find, and the vocabulary; see `fst.Guide`."""
     from fst.compile.guides import canonical_machine
     from fst.compile.machines.guide.compiler import automaton_of, late_automaton_of, vocabulary_for, with_classes
 

@@ -43,11 +43,7 @@ class Columns(NamedTuple):
 
 
 def pyarrow() -> Any:
-    """Import ``pyarrow``, the library for tables.
-
-    Raises:
-        UnsupportedError: ``pyarrow`` is not installed.
-    """
+    """Import ``pyarrow``, the library for tables."""
     try:
         import pyarrow
     except ImportError:
@@ -108,11 +104,6 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
             columns are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order
             of first occurrence.
         split: the expected digest of the splitter; None: any digest.
-
-    Raises:
-        VocabularyError: a column is missing or has a different type; a value is null; a count is not positive; or the digests differ from
-            each other or from `split`. The message names the row or the column.
-        UnsupportedError: ``pyarrow`` is not installed.
     """
     found = imported(table)
     for name in (WORD, COUNT):
@@ -225,11 +216,7 @@ def _digits(numbers: Ints, width: int) -> NDArray[np.uint8]:
 
 
 def _first(column: Any) -> Ints:
-    """Convert strings to first occurrences.
-
-    Raises:
-        VocabularyError: a string is malformed; the message names its row.
-    """
+    """Convert strings to first occurrences."""
     pa = pyarrow()
     _need_none(column, FIRST)
     width = sum(WIDTHS)

@@ -56,9 +56,6 @@ def prove_products(products: NDArray[np.uint8], end: int) -> None:
     Args:
         products: the array of products, or an empty array.
         end: the symbol END; BEGIN is the next number, and all symbols below END belong to classes.
-
-    Raises:
-        TableError: the message states the fault.
     """
     need(len(products) in (0, PRODUCTS_SIZE), f"products has {len(products)} elements, not {PRODUCTS_SIZE} or 0")
     if not len(products):

@@ -464,11 +464,7 @@ class Sections:
 
     @classmethod
     def from_json(cls: type[Known], stored: Mapping[str, Any]) -> Known:
-        """Read the metadata of a file.
-
-        Raises:
-            TableError: a key is missing or unknown, or its value is malformed.
-        """
+        """Read the metadata of a file."""
         sections = _sections(cast(Any, cls))
         keys = {key for section in sections for _, key, _ in rules(section)}
         if missing := sorted(keys - stored.keys() - {key for section in sections for key in optional(section)}):

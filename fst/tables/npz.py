@@ -114,11 +114,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def need_writable(path: str | Path) -> None:
-    """Try whether `replacing` can write a file: a new file is opened in its folder, and removed again.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Try whether `replacing` can write a file: a new file is opened in its folder, and removed again."""
     path = _replaceable(path)
     try:
         temporary, file = _begun(path)
@@ -166,12 +162,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def mapped(path: str | Path) -> memoryview:
-    """The bytes of a file, mapped so that processes share its memory; for a URL, the fetched bytes.
-
-    Raises:
-        TableError: the type, the size or the first bytes of the file are wrong for a table.
-        OSError: the file cannot be read.
-    """
+    """The bytes of a file, mapped so that processes share its memory; for a URL, the fetched bytes."""
     if isinstance(path, str) and remote.is_remote(path := remote.plain(path)):
         data = remote.read(path, MAX_FILE_BYTES + 1)
         _check_begin(path, len(data), data[:4])
@@ -221,9 +212,6 @@ class Stored:
     Attributes:
         header: the JSON object without its format version; its checksum is verified, but not its contents.
         directory: the bytes after the last array, which `verify` sets.
-
-    Raises:
-        TableError: the first member is damaged, or is not JSON of this format version.
     """
 
     def __init__(self, data: memoryview) -> None:

@@ -26,11 +26,7 @@ Each = Callable[..., Iterable[Any]]
 
 
 def need(condition: Any, fault: str) -> None:
-    """Refuse the table unless a condition holds.
-
-    Raises:
-        TableError: the condition does not hold; the message is the fault.
-    """
+    """Refuse the table unless a condition holds."""
     if not condition:
         raise TableError(fault)
 
@@ -41,9 +37,6 @@ def need_none(wrong: Array, fault: Callable[[int], str]) -> None:
     Args:
         wrong: bool[n].
         fault: a function that returns the message for the first wrong element, given the index of this element.
-
-    Raises:
-        TableError: an element is wrong.
     """
     if wrong.any():
         raise TableError(fault(int(wrong.argmax())))
@@ -80,9 +73,6 @@ class Tokens:
 
     Attributes:
         named: bool[numbers], whether each number is the id of a token.
-
-    Raises:
-        TableError: the proof fails.
     """
 
     def __init__(self, data: Array, ends: Array, ids: Array) -> None:

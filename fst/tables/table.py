@@ -281,11 +281,7 @@ class Table(ABC):
 
 
 def need_kind(header: Mapping[str, Any], kinds: Collection[str]) -> str:
-    """The kind in the metadata of a file.
-
-    Raises:
-        TableError: the kind is unknown.
-    """
+    """The kind in the metadata of a file."""
     kind = header.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
         raise TableError(f"kind is {quoted(kind)}; this version reads {', '.join(map(repr, kinds))}")

@@ -61,11 +61,7 @@ class Charsmap:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Charsmap:
-        """Read a charsmap from its JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read a charsmap from its JSON form."""
         if not isinstance(stored, dict) or sorted(stored) != ["classes", "data", "kind", "manner"] or stored["manner"] not in MANNERS:
             raise ValueError("a charsmap has missing or unknown keys, or an unknown manner")
         if not isinstance(stored["data"], str):
@@ -78,11 +74,7 @@ class Charsmap:
         return found
 
     def need_sound(self) -> None:
-        """Read all strings.
-
-        Raises:
-            ValueError: a string is malformed.
-        """
+        """Read all strings."""
         _ = self.strings, self.replaces, self.seconds
 
     @Lazy

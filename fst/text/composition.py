@@ -57,11 +57,7 @@ class Images:
 
     @classmethod
     def from_stored(cls, stored: Any, name: str) -> Images:
-        """Read the mapping from its JSON form, which contains the runs.
-
-        Raises:
-            ValueError: the JSON form does not contain runs.
-        """
+        """Read the mapping from its JSON form, which contains the runs."""
         runs = _rows(stored, name, ITSELF)
         if any(not 2 <= len(run) <= MAX_ROW for run in runs):
             raise ValueError(f"a run in {name!r} has fewer than 2 or more than {MAX_ROW} numbers")
@@ -98,11 +94,7 @@ class Composition:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Composition:
-        """Read the composition from its JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read the composition from its JSON form."""
         decompositions, orders, pairs, suspects = (_rows(stored, name) for name in ("decompositions", "orders", "pairs", "suspects"))
         if any(not 1 <= len(row) <= MAX_ROW for row in decompositions):
             raise ValueError(f"a decomposition has more than {MAX_ROW} numbers, or none")
@@ -175,11 +167,7 @@ NOT_COMPOSED = Composition(Images([]), {}, {}, {}, frozenset())
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
-    """Check and return the rows that the JSON form contains under a name.
-
-    Raises:
-        ValueError: the rows are not lists of Unicode scalar values.
-    """
+    """Check and return the rows that the JSON form contains under a name."""
     rows = stored[name] if isinstance(stored, dict) and name in stored else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise ValueError(f"{name!r} is not a list of rows")

@@ -55,11 +55,7 @@ class Edit:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Edit:
-        """Read an edit from its JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read an edit from its JSON form."""
         if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys() or stored["kind"] not in KINDS:
             raise ValueError("an edit has missing or unknown keys, or an unknown kind")
         if not all(isinstance(stored[name], bool) for name in ("left", "right")):
@@ -206,11 +202,7 @@ Edits = Sequence[Edit | Charsmap]
 
 
 def edits_from_stored(stored: Any) -> Edits:
-    """Read edits from their JSON form.
-
-    Raises:
-        ValueError: the JSON is not a list of edits, or the list is too long.
-    """
+    """Read edits from their JSON form."""
     if not isinstance(stored, list) or len(stored) > MAX_EDITS:
         raise ValueError(f"edits are not a list, or are more than {MAX_EDITS}")
     return tuple(_edit(edit) for edit in stored)

@@ -116,11 +116,7 @@ class Cuts:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Cuts:
-        """Read the cuts from their JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read the cuts from their JSON form."""
         if not isinstance(stored, dict) or sorted(stored) != ["inside", "strings"]:
             raise ValueError("cuts have other keys than 'inside' and 'strings'")
         strings, inside = stored["strings"], Images.from_stored(stored, "inside").runs
@@ -181,11 +177,7 @@ class Normalizer:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Normalizer:
-        """Read the normalizer from its JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read the normalizer from its JSON form."""
         if sorted({*stored, "splitter"}) != KEYS:
             raise ValueError(f"normalizer has other keys than {', '.join(KEYS)}")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
@@ -290,11 +282,7 @@ class NormalizerSteps:
 
     @classmethod
     def from_stored(cls, stored: Any) -> NormalizerSteps:
-        """Read the steps from their JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read the steps from their JSON form."""
         if not isinstance(stored, dict) or stored.keys() != {"steps"}:
             raise ValueError("the normalizer has other keys than 'steps'")
         steps = stored["steps"]

@@ -60,12 +60,7 @@ class Splitter:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Splitter:
-        """Read a splitter with the default behavior from its JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-            TableError: the moves fail the proof of `prove_moves`.
-        """
+        """Read a splitter with the default behavior from its JSON form."""
         if not isinstance(stored, dict) or sorted(stored) != ["dropped", "moves", "numbers", "starts"]:
             raise ValueError("a splitter has other keys than dropped, moves, numbers and starts")
         starts, numbers, moves, dropped = (stored[name] for name in ("starts", "numbers", "moves", "dropped"))
@@ -129,9 +124,6 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
 
     Args:
         moves: see `Splitter`.
-
-    Raises:
-        TableError: one of these properties fails; the message names it.
     """
     states, columns = moves.shape
     need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")

@@ -49,11 +49,7 @@ class Whitespace:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Whitespace:
-        """Read the rules from their JSON form.
-
-        Raises:
-            ValueError: the JSON does not have the form that `stored` returns.
-        """
+        """Read the rules from their JSON form."""
         if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys():
             raise ValueError(f"blanks have other keys than {', '.join(cls.__dataclass_fields__)}")
         prefix, symbol, separator = stored["prefix"], stored["symbol"], stored["separator"]

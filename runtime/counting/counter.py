@@ -100,11 +100,7 @@ class Counter:
         self.runs: list[Words] = []
 
     def count(self, block: Block) -> int:
-        """Count the words of a block; return the number of bytes of its documents.
-
-        Raises:
-            TextError: a document is not text, or is too long.
-        """
+        """Count the words of a block; return the number of bytes of its documents."""
         row, rows, read = 0, len(block.rows), 0
         while row < rows:
             try:
@@ -229,11 +225,6 @@ def count_documents(
 
     Returns:
         The words; `is_partial` is true if documents are left.
-
-    Raises:
-        TextError: a document is not text, is too long, or contains an added token of the splitter; the message contains the document's
-            name.
-        VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
         job = _Job(blocks, progress, is_over, lambda: Counter(splitter, partition, errors, memory // (2 * threads), Path(name)))

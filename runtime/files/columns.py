@@ -39,9 +39,6 @@ def documents(source: Source, kind: str, column: str, *, others: bool, with_text
         column: the name of the column.
         others: whether to read the other columns of the file, too.
         with_text: whether ``Documents.others`` includes the column of the text.
-
-    Raises:
-        TextError: the file is damaged, or the column is missing or does not contain text.
     """
     first = 1
     with _blaming(source.name):
@@ -88,11 +85,7 @@ class Column(Documents):
         return replace(self, others=self.others.set_column(place, name, texts))
 
     def records(self) -> Any:
-        """Convert the other columns to a list of objects for JSON; return None if they were not read.
-
-        Raises:
-            TextError: JSON cannot represent the values of a column, or several columns have the same name.
-        """
+        """Convert the other columns to a list of objects for JSON; return None if they were not read."""
         if self.others is None:
             return None
         schema = pa.schema([(field.name, self._json_type(field)) for field in self.others.schema])

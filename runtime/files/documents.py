@@ -63,11 +63,7 @@ class Documents:
         return {row: fault for row, text in enumerate(self.texts) if (fault := not_text(text)) is not None}
 
     def in_utf8(self) -> Documents:
-        """Return the documents without nulls, with texts as bytes objects; for commands without the option --errors.
-
-        Raises:
-            TextError: a document is not text.
-        """
+        """Return the documents without nulls, with texts as bytes objects; for commands without the option --errors."""
         faults = [*self.wrong, *((self.numbers[row], fault) for row, fault in self.not_text().items())]
         if faults:
             number, fault = min(faults)
@@ -161,11 +157,7 @@ class Encoded:
 
 
 def _as_str(text: str | bytes) -> str:
-    """Convert a text to str.
-
-    Raises:
-        TextError: the text is not UTF-8.
-    """
+    """Convert a text to str."""
     try:
         return text if isinstance(text, str) else str(text, "utf-8")
     except UnicodeDecodeError as error:

@@ -45,9 +45,6 @@ class Reading:
         in_pieces: whether long documents of plain text are divided into pieces.
         with_ends: whether documents of plain text include the line feed or the separator at their end.
         most: the maximum size in bytes of a document of plain text that is not divided, and of a line of JSON; None: `lines.MOST_BYTES`.
-
-    Raises:
-        ReadingError: the options contradict each other.
     """
 
     input_format: str | None = None
@@ -84,10 +81,6 @@ class Reading:
         Args:
             names: the names of the files; "-" is standard input.
             advance: a function that is called with the number of bytes of each read.
-
-        Raises:
-            TextError: a file is damaged, or the column is missing.
-            ReadingError: an option does not apply to the format of a file, or an option that the format requires is missing.
         """
         for name in names:
             with opened(name, advance) as source:
@@ -96,12 +89,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def kind(self, name: str) -> str:
-        """Recognise the kind of a file, a key of `KINDS`, by the first bytes of a regular local file, or by the name of any other file.
-
-        Raises:
-            TextError: the file is damaged.
-            ReadingError: the kind of the file is not supported.
-        """
+        """Recognise the kind of a file, a key of `KINDS`, by the first bytes of a regular local file, or by the name of any other file."""
         if self.input_format is None and Path(name).is_file():
             with opened(name, lambda _: None) as source:
                 return self._kind(source)

@@ -64,9 +64,6 @@ def blocks(
         in_pieces: whether a document of more than `LONG_BYTES` is divided into pieces, each of which is a block.
         with_ends: whether documents include the separator at their end.
         most: the maximum size in bytes of a document that is not divided; None: `MOST_BYTES`.
-
-    Raises:
-        TextError: a document that is not divided is larger than `most`.
     """
     unit, most = "line" if separator == LINE_FEED else "document", MOST_BYTES if most is None else most
     number, unfinished, size, is_begun = 1, list[bytes](), 0, False

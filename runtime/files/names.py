@@ -16,9 +16,6 @@ def named(names: Sequence[str]) -> tuple[str, ...]:
     A folder is replaced by all files in it and in its subfolders, sorted by name, except hidden files. A pattern, such as
     ``books/**/*.jsonl``, is replaced by the files that match it; without a match, the result contains the pattern. In a shell, put patterns
     in quotes.
-
-    Raises:
-        ReadingError: a folder contains no files.
     """
     return tuple(file for name in names for file in _files(remote.plain(name)))
 

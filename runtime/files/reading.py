@@ -35,10 +35,6 @@ class Files:
         size: the total size of the stored files in bytes, for a progress bar; None if it is unknown.
         advance: a function that is called with the number of stored bytes of each read. At the end, the sum of these numbers is `size`.
 
-    Raises:
-        ReadingError: the options contradict each other or do not apply to a file, or a folder is empty.
-        OSError: a file is missing.
-
     Examples:
         >>> import pathlib
         >>> _ = pathlib.Path("a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
@@ -65,10 +61,6 @@ class Files:
 
         Args:
             errors: "strict", or "replace": malformed bytes become U+FFFD.
-
-        Raises:
-            TextError: a file is damaged, a line of JSON is not an object with the field of the text, or the column is missing.
-            ReadingError: the options do not apply to a file that could not be checked in advance, such as standard input.
         """
         mends = errors == "replace"
         with self._spelled():

@@ -153,11 +153,7 @@ class Counted(Forward):
 
 
 def size(names: Iterable[str]) -> int | None:
-    """Compute the total size of files in bytes; return None if a size is unknown.
-
-    Raises:
-        OSError: a file is missing.
-    """
+    """Compute the total size of files in bytes; return None if a size is unknown."""
     found = [remote.size(name) if remote.is_remote(name) else _size(name) for name in names]
     known = [count for count in found if count is not None]
     return sum(known) if len(known) == len(found) else None

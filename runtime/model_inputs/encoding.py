@@ -381,11 +381,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
 
 
 def tensor_kind(asked: Any) -> str | None:
-    """Return the kind of arrays for an argument, which is "np", "pt", None, or an enum member with one of these values.
-
-    Raises:
-        ValueError: the argument has another value.
-    """
+    """Return the kind of arrays for an argument, which is "np", "pt", None, or an enum member with one of these values."""
     kind = getattr(asked, "value", asked)
     if kind is not None and kind not in TENSORS:
         raise ValueError(not_one_of("return_tensors", kind, (*TENSORS, None)))
@@ -399,10 +395,6 @@ def as_tensor(name: str, value: Any, kind: str) -> Any:
         name: the name of the member, for messages.
         value: a list of numbers or of lists of numbers, or an array; a list of arrays if rows differ in length.
         kind: "np" or "pt".
-
-    Raises:
-        ValueError: rows differ in length, and `kind` is "pt".
-        ImportError: PyTorch is not installed.
     """
     if kind == "np":
         return value if isinstance(value, np.ndarray) else _numpy(value)

@@ -38,10 +38,6 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
     Args:
         text, text_pair: as in `fst.Tokenizer.__call__`.
         words: whether texts are lists of words.
-
-    Raises:
-        TextError: an item is not text; the message contains the row's number.
-        ValueError: the numbers of first and of second texts differ.
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
         return singles(text)
@@ -93,11 +89,7 @@ def _few_singles(count: int) -> Ints:
 
 
 def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
-    """Return the first and the second text of a sample, with None for no second text.
-
-    Raises:
-        TextError: the sample is not text.
-    """
+    """Return the first and the second text of a sample, with None for no second text."""
     if is_text(given, words):
         return given, None
     if isinstance(given, list | tuple) and len(given) == 2 and all(is_text(text, words) for text in given):

@@ -121,11 +121,7 @@ class Resolver:
         return_offsets_mapping: bool,
         return_length: bool,
     ) -> Options:
-        """Check the arguments of a call, and return the options.
-
-        Raises:
-            ValueError: an argument has an invalid value, or two arguments contradict each other.
-        """
+        """Check the arguments of a call, and return the options."""
         if max_length is not None and padding is False and truncation is None:
             truncation = True
         strategy = KEEP if truncation is None else _choice("truncation", truncation, TRUNCATION)
@@ -212,11 +208,7 @@ class Resolver:
         )
 
     def filler(self, padding: Any) -> int:
-        """Return the id of the padding token.
-
-        Raises:
-            ValueError: the vocabulary has no padding token.
-        """
+        """Return the id of the padding token."""
         if self._pad_id is None:
             raise ValueError(f"padding is {quoted(padding)}; expected False, because the vocabulary has no padding token, such as '[PAD]'")
         return self._pad_id

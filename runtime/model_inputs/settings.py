@@ -29,11 +29,7 @@ class Truncation(NamedTuple):
         return cls(stated["max_length"], stated["stride"], strategy, stated.get("direction", "Right").lower())
 
     def check(self) -> Truncation:
-        """Raise an error for an invalid value; otherwise return the object.
-
-        Raises:
-            ValueError: a field has an invalid value.
-        """
+        """Raise an error for an invalid value; otherwise return the object."""
         _need_whole("max_length", self.max_length, MAX_SIZE)
         _need_whole("stride", self.stride, MAX_SIZE)
         _need_one_of("strategy", self.strategy, tuple(STRATEGIES))
@@ -70,11 +66,7 @@ class Padding(NamedTuple):
         return cls(length, multiple, stated["pad_id"], stated["pad_token"], stated["pad_type_id"], stated["direction"].lower())
 
     def check(self) -> Padding:
-        """Raise an error for an invalid value; otherwise return the object.
-
-        Raises:
-            ValueError: a field has an invalid value.
-        """
+        """Raise an error for an invalid value; otherwise return the object."""
         for name in ("length", "pad_to_multiple_of"):
             if getattr(self, name) is not None:
                 _need_whole(name, getattr(self, name), MAX_SIZE)

@@ -75,9 +75,6 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
         with_spans: whether the result includes the span of each id.
         by_row: whether each row must be encoded, because equal texts may have different ids. If `by_row` is false, each text in a
             dictionary is encoded once.
-
-    Raises:
-        TextError: `column` is not a column of texts, or `encode` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -104,9 +101,6 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         segment: a function that segments the rows of a column, with spans in characters.
-
-    Raises:
-        TextError: `column` is not a column of texts, or `segment` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -122,9 +116,6 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         find: a function that finds keywords in the rows of a column: ids are keyword numbers, and spans are the spans of matches.
-
-    Raises:
-        TextError: `column` is not a column of texts, or `find` raises this error.
     """
 
     def make(rows: Column) -> Lists:
@@ -139,9 +130,6 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         rewrite: a function from the rows of a column to new rows.
-
-    Raises:
-        TextError: `column` is not a column of texts, `rewrite` raises this error, or the new texts are too long for the type.
     """
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
@@ -152,9 +140,6 @@ def rows_of_column(column: Any) -> Iterator[Column]:
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-
-    Raises:
-        TextError: the column does not contain text.
     """
     column = _imported(column)
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -279,11 +264,7 @@ def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None
 
 
 def _texts(chunk: Any) -> Any:
-    """Cast an array to one of the types in `OFFSETS`, which store texts concatenated.
-
-    Raises:
-        TextError: the array does not contain texts.
-    """
+    """Cast an array to one of the types in `OFFSETS`, which store texts concatenated."""
     chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
     if chunk.type not in OFFSETS:
         raise TextError(f"the type of the column is {chunk.type}; expected texts; cast it to string")
@@ -303,11 +284,7 @@ def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
 
 
 def _rows(chunk: Any) -> Column:
-    """Make a source from an array without nulls.
-
-    Raises:
-        TextError: the array is damaged, because its offsets do not ascend or lie outside of its data.
-    """
+    """Make a source from an array without nulls."""
     _, offsets, data = chunk.buffers()
     size = OFFSETS[chunk.type]
     if not len(chunk):
@@ -320,11 +297,7 @@ def _rows(chunk: Any) -> Column:
 
 
 def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
-    """Convert lists to an array. Without `filling`, the array shares the memory of the values.
-
-    Raises:
-        TextError: the number of values exceeds `MAX_VALUES`.
-    """
+    """Convert lists to an array. Without `filling`, the array shares the memory of the values."""
     if filling:
         return pa.FixedSizeListArray.from_arrays(_values(_filled(lists, filling)), filling.width, mask=is_null)
     splits = lists.row_splits
@@ -361,11 +334,7 @@ def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
 
 
 def _tokens(rows: Column, batch: Batch) -> Any:
-    """Make an array of the tokens' strings, which shares the memory of the texts unless tokens overlap.
-
-    Raises:
-        TextError: the number of bytes exceeds `MAX_VALUES`.
-    """
+    """Make an array of the tokens' strings, which shares the memory of the texts unless tokens overlap."""
     assert batch.offsets is not None
     data = rows.data[rows.ends[0] : rows.ends[-1]]
     if len(data) > MAX_VALUES:

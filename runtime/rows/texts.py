@@ -81,17 +81,10 @@ class Source(Protocol):
 
         Returns:
             The units, usually a view of `text`; and int64[rows + 1], the start of each row, and the end of the last row.
-
-        Raises:
-            TextError: a row differs in type from the first row of the batch, or is not text; the message contains the row.
         """
 
     def text(self, row: int) -> Text:
-        """Return the text of a row, unchanged.
-
-        Raises:
-            TextError: the row differs in type from the first row of the batch.
-        """
+        """Return the text of a row, unchanged."""
 
 
 class Strings:
@@ -189,22 +182,14 @@ def fitting(starts: Ints, limits: Limits) -> int:
 
 
 def batch_of(text: object) -> Any:
-    """Make a batch of one text.
-
-    Raises:
-        TextError: `text` is neither str nor bytes.
-    """
+    """Make a batch of one text."""
     if not isinstance(text, str | bytes):
         raise TextError(f"the text is {type(text).__name__}; expected str or bytes")
     return [text]
 
 
 def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
-    """Convert a batch to a list or a tuple. The type of a row is checked when the row is read.
-
-    Raises:
-        TextError: the batch is a single text or a mapping, has several columns, or is not iterable.
-    """
+    """Convert a batch to a list or a tuple. The type of a row is checked when the row is read."""
     if isinstance(texts, list | tuple):
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
@@ -235,11 +220,7 @@ def rows_of(texts: Sequence[Any]) -> Source:
 
 
 def check(errors: str) -> None:
-    """Check the argument `errors`.
-
-    Raises:
-        ValueError: the argument is neither "strict" nor "replace".
-    """
+    """Check the argument `errors`."""
     if errors not in ERRORS:
         raise ValueError(not_one_of("errors", errors, ("strict", "replace")))
 
@@ -274,9 +255,6 @@ def as_utf_8(text: Units, starts: Ints, rows: Ints) -> tuple[Units, Ints]:
 def whole(source: Source, row: int, errors: str) -> str:
     """Return the text of a row as str. If `errors` is "strict", the str may contain lone surrogates, for which `units` raises an error
     later.
-
-    Raises:
-        TextError: the row differs in type from the first row of the batch, or its bytes are not UTF-8.
     """
     text = source.text(row)
     if errors != "strict":
@@ -347,11 +325,7 @@ def unknown_character(text: str, place: int) -> str:
 
 
 def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
-    """Copy rows to one array, with U+FFFD for malformed units. `first` is the number of the first row.
-
-    Raises:
-        TextError: `errors` is "strict"; the message contains the number of the first malformed row.
-    """
+    """Copy rows to one array, with U+FFFD for malformed units. `first` is the number of the first row."""
     if errors == "strict":
         raise _not_text(texts, first)
     rows = [units(replaced(text), dtype) for text in texts]

@@ -59,21 +59,12 @@ class StepDecoder:
         return StepDecoder({number: name for number, name in self._names.items() if number not in ids}, self._steps)
 
     def text(self, ids: Any) -> str:
-        """Decode a row of ids to a text.
-
-        Raises:
-            TypeError: `ids` is not a row of whole numbers.
-            OverflowError: a number is negative or needs more than 32 bits.
-        """
+        """Decode a row of ids to a text."""
         (text,) = self.texts([ids])
         return text
 
     def texts(self, sequences: Iterable[Any]) -> list[str]:
-        """Decode each row of ids to a text.
-
-        Raises:
-            TypeError, OverflowError: as in `text`.
-        """
+        """Decode each row of ids to a text."""
         rows = sequences if isinstance(sequences, Batch) else [array_of(ids) for ids in sequences]
         if self._plan is None:
             return [self._slowly(ids) for ids in rows]

@@ -156,11 +156,7 @@ class BestPathTable(Table):
         return float(np.ldexp(weight, -self.metadata.settings.exponent))
 
     def run(self, text: str) -> list[int]:
-        """The code points of the new text, by the slow walk.
-
-        Raises:
-            TextError: see `written`.
-        """
+        """The code points of the new text, by the slow walk."""
         return [ord(written.char) for written in self.written(text)]
 
     def written(self, text: str) -> list[Written]:

@@ -68,9 +68,6 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
         entries, lengths: see `walk`.
         depths: uint16[states], the depth of each state, in the order of their slots.
         each: `map`, or the `map` of an executor.
-
-    Raises:
-        TableError: the proof fails; the message names the fault.
     """
     states = prove_states(ENTRY, entries, BYTE_ROW, "entries", each)
     need(len(depths) == len(states), f"there are {len(states)} states, and {len(depths)} depths")

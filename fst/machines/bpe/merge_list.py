@@ -132,9 +132,6 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
         merges: int32[merges, 3].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
         atoms: int32[CODES], the one-byte token for each code, or -1.
-
-    Raises:
-        TableError: the proof fails for a merge or a byte; the message names the merge or the byte.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
     need(len(merges) <= MOST_MERGES, f"there are {len(merges)} merges; at most {MOST_MERGES} have a rank")

@@ -55,11 +55,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def metadata(self) -> BpeMetadata:
-        """The metadata of the file.
-
-        Raises:
-            TableError: `header` does not have the form that this version writes.
-        """
+        """The metadata of the file."""
         return BpeMetadata.from_json(self.header)
 
     @property

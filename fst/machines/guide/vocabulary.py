@@ -113,11 +113,7 @@ def words_of(size: int) -> int:
 
 
 def vocabulary_of(table: Table) -> Vocabulary:
-    """The vocabulary of a tokenizer's table; it is made once.
-
-    Raises:
-        UnsupportedError: the bytes of a token depend on the tokens after it.
-    """
+    """The vocabulary of a tokenizer's table; it is made once."""
     found = _vocabularies.get(table)
     if found is None:
         found = _vocabularies[table] = _vocabulary_of(table)

@@ -82,9 +82,6 @@ class KeywordText:
         """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
 
         So folding at most doubles the number of bytes of a character, because a character of two bytes may become one of four.
-
-        Raises:
-            TableError: the message states the fault.
         """
         prove_normalizer(self.normalizer, NO_TOKENS)
         by = self.normalizer

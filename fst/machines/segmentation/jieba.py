@@ -181,11 +181,7 @@ class JiebaTable(UnitTrieTable):
         return self.metadata.settings.mode
 
     def with_mode(self, mode: str) -> JiebaTable:
-        """Return the table with a different mode. The two tables share their arrays.
-
-        Raises:
-            ValueError: `mode` is not one of `MODES`.
-        """
+        """Return the table with a different mode. The two tables share their arrays."""
         if mode not in MODES:
             raise ValueError(not_one_of("mode", mode, MODES))
         return replace(self, header={**self.header, "mode": mode})

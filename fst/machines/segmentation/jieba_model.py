@@ -82,9 +82,6 @@ def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
     Args:
         emits, chances, forced: the arrays of a `fst.machines.segmentation.jieba.JiebaTable`.
         is_taken: bool[slots], whether the slot has a transition of the trie.
-
-    Raises:
-        TableError: the message states the fault.
     """
     rows = len(HAN) if len(chances) else 0
     need(len(chances) in (0, CHANCES), f"there are {len(chances)} chances, not {CHANCES}")

@@ -201,9 +201,6 @@ def prove(names: tuple[Array, Array], tags: Array, words: int, model: TagModel) 
         tags: int16[words], the tag of each word, or `NO_TAG`; empty for a table without tags.
         words: the number of words.
         model: the model; its arrays are empty if there is none.
-
-    Raises:
-        TableError: the message states the fault.
     """
     count, states = len(names[1]), len(model.states)
     need(len(tags) in (0, words), f"there are tags for {len(tags)} of {words} words")

@@ -80,9 +80,6 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
         tokens: the number of tokens of the model.
         longest: the maximum number of bytes of a token.
         each: `map`, or the `map` of an executor.
-
-    Raises:
-        TableError: the arrays are not valid; the message names the fault.
     """
     _prove_lists(lists, sizes, tokens)
     heads = prove_states(ENTRY, steps, BYTE_ROW, "steps", each)

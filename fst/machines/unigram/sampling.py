@@ -97,11 +97,7 @@ def _finite(name: str, value: Any) -> float:
 
 
 def whole_paths(name: str, value: Any, least: int) -> int:
-    """Check a number of segmentations, and return it as an int.
-
-    Raises:
-        ValueError: `value` is not a whole number from `least` to `MOST_PATHS`.
-    """
+    """Check a number of segmentations, a whole number from `least` to `MOST_PATHS`, and return it as an int."""
     if not (is_index(value) and least <= index(value) <= MOST_PATHS):
         raise ValueError(f"{name} is {value!r}; expected a whole number from {least} to {MOST_PATHS}{', or -1 for all' * (least == 0)}")
     return index(value)

@@ -106,11 +106,7 @@ class UnigramTable(PretokenTable):
 
     @Lazy
     def metadata(self) -> UnigramMetadata:
-        """The metadata of the file.
-
-        Raises:
-            TableError: `header` does not have the form that this version writes.
-        """
+        """The metadata of the file."""
         return UnigramMetadata.from_json(self.header)
 
     @property

@@ -137,9 +137,6 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
 
     Returns:
         The number of states.
-
-    Raises:
-        TableError: the array is not valid; the message names the fault.
     """
     heads = prove_states(ENTRY, trie, BYTE_ROW, "the trie", each)
     depths = prove_depths(trie[heads], heads, longest, "the trie")

@@ -164,9 +164,6 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
         token_bytes, token_ends, token_ids: see `fst.machines.wordpiece.table.WordPieceTable`.
         model_tokens: the number of the model's own tokens. All other tokens are whole words, which are never divided.
         indicator: the prefix of tokens that continue a word.
-
-    Raises:
-        UnsupportedError: tokens of different lengths have one id.
     """
     characters = np.concatenate([[0], np.cumsum(token_bytes & 0xC0 != 0x80)])
     lengths, ids = np.diff(characters[token_ends], prepend=0)[:model_tokens], token_ids[:model_tokens]

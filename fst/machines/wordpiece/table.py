@@ -111,11 +111,7 @@ class WordPieceTable(ReadingTable):
 
     @Lazy
     def metadata(self) -> Metadata:
-        """The metadata of the file.
-
-        Raises:
-            TableError: `header` does not have the form that this version writes.
-        """
+        """The metadata of the file."""
         return Metadata.from_json(self.header)
 
     @property
@@ -174,11 +170,7 @@ class WordPieceTable(ReadingTable):
         return arguments(self, self.entries, self.pool, self.words, self.displacements, *params)
 
     def token_lengths(self) -> Array:
-        """The lengths of tokens, which the kernels use for spans.
-
-        Raises:
-            UnsupportedError: tokens of different lengths have one id.
-        """
+        """The lengths of tokens, which the kernels use for spans."""
         model = self.metadata.model
         return token_lengths(self.token_bytes, self.token_ends, self.token_ids, model.model_tokens, model.continuing_subword_prefix)
 

@@ -84,12 +84,7 @@ def counts_bytes(input: Any, return_bytes: bool | None) -> bool:
 
 
 def text_of(input: Any) -> str:
-    """Convert a text to str.
-
-    Raises:
-        TypeError: the input is not text.
-        RuntimeError: the text has a lone surrogate.
-    """
+    """Convert a text to str; a lone surrogate raises a `RuntimeError`, as in ``sentencepiece``."""
     if not isinstance(input, str | bytes):
         raise TypeError("Input must be str or bytes")
     if isinstance(input, bytes):
@@ -102,11 +97,7 @@ def text_of(input: Any) -> str:
 
 
 def text_in_list(input: Any) -> str:
-    """Convert an item of a list of texts to str.
-
-    Raises:
-        TypeError: the input is not text, or has a lone surrogate.
-    """
+    """Convert an item of a list of texts to str."""
     try:
         return text_of(input)
     except (TypeError, RuntimeError):
@@ -114,11 +105,7 @@ def text_in_list(input: Any) -> str:
 
 
 def need_utf_8(text: str, raw: Any) -> bytes:
-    """Return the bytes of a text; raise an error if they are not UTF-8, because offsets are defined only for UTF-8.
-
-    Raises:
-        UnsupportedError: the bytes are not UTF-8.
-    """
+    """Return the bytes of a text; raise an error if they are not UTF-8, because offsets are defined only for UTF-8."""
     data = text.encode()
     if isinstance(raw, bytes) and raw != data:
         raise UnsupportedError("the input is not UTF-8: offsets count bytes, return_type='offset_mapping' and return_bytes=True")
@@ -155,11 +142,7 @@ def pieces_of_row(row: Any, wrong: str = NOT_TEXTS) -> list[bytes]:
 
 
 def numbers_of(ids: Any) -> Array:
-    """Convert a row of ids to an array of int64.
-
-    Raises:
-        TypeError: `ids` is not a row of whole numbers.
-    """
+    """Convert a row of ids to an array of int64."""
     if isinstance(ids, np.ndarray):
         if ids.dtype.kind not in "iu" or ids.ndim != 1:
             raise TypeError("Buffer must be of integer type" if ids.ndim == 1 else "Buffer must be 1-dimensional")

@@ -76,9 +76,6 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
         tokenizer: the tokenizer.
         asker: the name of the calling function, for the error message.
         threads: see `tokenizers`.
-
-    Raises:
-        UnsupportedError: the tokenizer's machine has no backend.
     """
     kind = tokenizer.header["kind"]
     if kind not in BACKENDS:

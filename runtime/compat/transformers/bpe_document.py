@@ -20,11 +20,7 @@ Merge = tuple[bytes, bytes]
 
 
 def document(table: BpeTable) -> Json:
-    """Make a ``tokenizer.json`` that compiles to a table.
-
-    Raises:
-        UnsupportedError: the pattern comes from ``tiktoken``, and ``tokenizers`` interprets its syntax differently.
-    """
+    """Make a ``tokenizer.json`` that compiles to a table."""
     return {**shared_parts(table), "model": model_of(table)}
 
 
@@ -46,12 +42,7 @@ def model_of(table: BpeTable) -> Json:
 
 
 def shared_parts(table: PretokenTable) -> Json:
-    """Make all members of a ``tokenizer.json`` except the model.
-
-    Raises:
-        UnsupportedError: the pattern comes from ``tiktoken``, and ``tokenizers`` interprets its syntax differently; or the table encodes as
-            ``sentencepiece`` does.
-    """
+    """Make all members of a ``tokenizer.json`` except the model."""
     metadata = table.metadata
     if metadata.text.reference.startswith(SENTENCEPIECE):
         raise UnsupportedError("a table with the ids of sentencepiece has no tokenizer.json: tokenizers would give other ids")
@@ -75,11 +66,7 @@ def vocabulary(table: BpeTable) -> dict[str, int]:
 
 
 def merges(table: BpeTable) -> list[Merge]:
-    """Return the merges in ascending order of rank.
-
-    Raises:
-        TableError: the merges of the table are invalid.
-    """
+    """Return the merges in ascending order of rank."""
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
     return [(contents[left], contents[right]) for left, right, _ in table.merges.tolist()]

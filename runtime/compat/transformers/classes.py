@@ -29,11 +29,7 @@ TEXT_CALLS = ("CodeLlamaTokenizer", "SeamlessM4TTokenizer", "WhisperTokenizer") 
 
 
 def class_named(library: Any, name: str) -> Any:
-    """Find a class of fast tokenizers in ``transformers``. The name may come from a file of strangers.
-
-    Raises:
-        UnsupportedError: ``transformers`` has no such class, or the calls of the class take more than texts.
-    """
+    """Find a class of fast tokenizers in ``transformers``. The name may come from a file of strangers."""
     found = getattr(library, name, None) if name.isidentifier() else None
     if not isinstance(found, type) or not any(base.__name__ == BASE for base in found.__mro__):
         what = f"tokenizer_class is {quoted(name)}; expected a fast tokenizer of transformers {library.__version__}"

@@ -26,11 +26,7 @@ class UnigramBackend(Backend):
         return {"add_prefix_space": by is not None and by.whitespace.prefix != NEVER}
 
     def document(self) -> Json:
-        """Return a ``tokenizer.json`` that compiles to the table.
-
-        Raises:
-            UnsupportedError: no ``tokenizer.json`` can express the table, because the table encodes as ``sentencepiece`` does.
-        """
+        """Return a ``tokenizer.json`` that compiles to the table."""
         table, model = self.fst._table, self.fst._metadata.model
         if table.has_text_scope:
             raise UnsupportedError("a table that sums scores as sentencepiece does has no tokenizer.json: tokenizers would give other ids")

@@ -45,11 +45,7 @@ class Buffers:
         return True
 
     def reserve(self, size: int, filled: int, *, with_spans: bool) -> None:
-        """Enlarge the output to at least `size` bytes; keep the first `filled`.
-
-        Raises:
-            TextError: the output would be too long.
-        """
+        """Enlarge the output to at least `size` bytes; keep the first `filled`."""
         if size > MOST_BYTES:
             raise TextError(f"the new texts have {size:,} bytes; expected at most {MOST_BYTES:,}; rewrite fewer texts in one call")
         if size > len(self.out):
@@ -155,11 +151,7 @@ class PathParts:
 
 
 def _check(rows: Rows, first: int) -> None:
-    """Refuse rows that are not UTF-8; `first` is the number of the first row.
-
-    Raises:
-        TextError: a row is not UTF-8.
-    """
+    """Refuse rows that are not UTF-8; `first` is the number of the first row."""
     try:
         str(rows.text.data, "utf-8")
         wrong = rows.text[rows.starts[:-1][rows.starts[:-1] < len(rows.text)]] & 0xC0 == 0x80

@@ -173,9 +173,6 @@ class DroppingRunners:
         table: the table.
         plain: the runner without dropout.
         workspaces: the pool of workspaces for the kernel.
-
-    Raises:
-        TableError: the merges of the table are invalid.
     """
 
     def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:

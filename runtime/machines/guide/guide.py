@@ -297,12 +297,7 @@ def _numbers(states: Any) -> Array:
 
 
 def _view(out: Any, rows: int, words: int) -> Array:
-    """The memory of an array or a tensor, as uint32 or uint8.
-
-    Raises:
-        ValueError: its shape or its dtype is wrong.
-        TypeError: it is not an array.
-    """
+    """The memory of an array or a tensor, as uint32 or uint8."""
     array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
     if array is None:
         raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")

@@ -48,11 +48,7 @@ class StateMasks(Protocol):
         """The number of states."""
 
     def copy(self, states: Array, out: Array) -> None:
-        """Copy the masks of states, int64[n], to ``out``, uint32[n, at least words].
-
-        Raises:
-            ValueError: a number is not a state.
-        """
+        """Copy the masks of states, int64[n], to ``out``, uint32[n, at least words]."""
 
     def advance(self, state: int, ids: Array) -> int:
         """The state after tokens, int64[n]; -1 if one of them is not allowed.

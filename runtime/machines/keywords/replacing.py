@@ -50,12 +50,7 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Check the type of replacements, and that a list has one item for each keyword.
-
-    Raises:
-        TypeError: `by` is not a str, a list or a dict.
-        ValueError: the length of the list is not the number of keywords.
-    """
+    """Check the type of replacements, and that a list has one item for each keyword."""
     if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
         raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")
     if not isinstance(by, str | Mapping) and len(by) != keywords:
@@ -63,11 +58,7 @@ def check_replacements(by: Replacements, keywords: int) -> None:
 
 
 def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
-    """Choose the replacement of each match by its keyword. Only replacements of keywords with a match are read.
-
-    Raises:
-        TextError: a replacement is not text.
-    """
+    """Choose the replacement of each match by its keyword. Only replacements of keywords with a match are read."""
     if isinstance(by, str):
         return _chosen(found, np.zeros(len(found.ids), np.int32), [by])
     different, ranks = _ranked(found.ids, len(keywords))
@@ -96,11 +87,7 @@ def _ranked(ids: Ids, count: int) -> tuple[list[int], Ids]:
 
 
 def in_utf_8(replacement: str) -> bytes:
-    """Encode a replacement to UTF-8.
-
-    Raises:
-        TextError: the replacement is not text.
-    """
+    """Encode a replacement to UTF-8."""
     if not isinstance(replacement, str):
         raise TextError(f"the replacement {quoted(replacement)} is {type(replacement).__name__}; expected a str")
     try:

@@ -20,9 +20,6 @@ def looked_up(column: Any, look_up: Callable[[Column], tuple[Bytes, Ints, Ints]]
         column: as in `fst.Tokenizer.encode_arrow`.
         look_up: a function that returns the UTF-8 of all analyses of the rows, the start of each analysis and the end of the last, and the
             row splits.
-
-    Raises:
-        TextError: `column` is not a column of texts, `look_up` raises this error, or the analyses are too long for one array.
     """
 
     def make(rows: Column) -> Lists:

@@ -148,9 +148,6 @@ def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Seque
         walk: the walk of a row.
         rows: the rows.
         numbers: the number of each row of the batch, for errors; None: the row.
-
-    Raises:
-        TextError: `walk` raises this error; the message then contains the row.
     """
     row, found = -1, list[list[int]]()
     try:

@@ -57,11 +57,7 @@ class Stages:
         return Place(True, False, nothing, nothing)
 
     def run(self, rows: Rows, buffers: Buffers) -> Rows:
-        """Rewrite complete rows. The result is `rows` if nothing changes, or uses the arrays of `buffers`.
-
-        Raises:
-            TextError: the new texts are too long.
-        """
+        """Rewrite complete rows. The result is `rows` if nothing changes, or uses the arrays of `buffers`."""
         for stage, is_mirrored in self._single if len(rows.spans) else self._path:
             given, buffers.kept = mirrored(rows, buffers, "mirrored") if is_mirrored else rows, rows.text
             new = stage.run(given, buffers)

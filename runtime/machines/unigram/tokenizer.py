@@ -41,11 +41,7 @@ class UnigramTokenizer(PretokenTokenizer):
     _table: UnigramTable
 
     def _encode(self, source: Source, *, counted: bool = False, max_ids: int | None = None, **options: Any) -> Batch:
-        """Encode rows, see `fst.runtime.encoder.Encoder`.
-
-        Raises:
-            TextError: a character is unknown, and the vocabulary has no unknown token.
-        """
+        """Encode rows, see `fst.runtime.encoder.Encoder`."""
         if self._table.encodes_all:
             return super()._encode(source, counted=counted, max_ids=max_ids, **options)
         batch = super()._encode(source, **options)
