@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,13 @@ from support.commands import CACHE, TIMEOUT, on_terminal, posix
 
 import fst
 from fst.cli.commands.export.command import exported
+from fst.cli.commands.export.objects import without_elements
+from fst.cli.commands.export.program import loaded
 from fst.compile import keywords
 from fst.compile.export.capture import CHECKED, SETTINGS
 from fst.compile.export.objects import ObjectCache
 from fst.compile.export.program import Program, Variant, program
+from fst.core import native
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
@@ -110,6 +114,15 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
     cache.keep(b"code", ["fst.core.jit"])
     (next(folder.iterdir()) if of_file else folder).chmod(0o777)
     assert cache.load() is None
+
+
+def test_types_of_arguments_without_elements(table: Path) -> None:
+    """The process that compiles receives arguments of the same types, and few bytes."""
+    of, _ = loaded(table, "full")
+    sent = [without_elements(call.arguments) for call in of.kernels]
+    received = pickle.loads(pickle.dumps(sent))
+    assert [native.key_of(call.kernel.module, call.kernel.name, each) for call, each in zip(of.kernels, received, strict=True)] == of.keys
+    assert len(pickle.dumps(sent)) < 10_000
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from fst.cli.process import Process
 from fst.compile.export.capture import CHECKED, SETTINGS
 from fst.compile.export.objects import ObjectCache
 from fst.compile.export.program import Program
+from fst.core.fields import Fields
 
 
 class Objects:
@@ -48,7 +49,7 @@ class Objects:
     def _compiled(self, target: str, cache: ObjectCache) -> bytes:
         if not self._process:
             note("compiling kernels …")
-            kernels = [(call.kernel.module, call.kernel.name, _empty(call.arguments)) for call in self._of.kernels]
+            kernels = [(call.kernel.module, call.kernel.name, without_elements(call.arguments)) for call in self._of.kernels]
             arguments = kernels, self._of.abi, self._of.forms
             self._process = Process("the exporter", "fst.cli.commands.export.work:Compiler", *arguments, settings=self._settings)
             self._process.ask("translate")
@@ -59,9 +60,11 @@ class Objects:
         return code
 
 
-def _empty(argument: Any) -> Any:
-    """An argument of the same type, whose arrays have no elements."""
+def without_elements(argument: Any) -> Any:
+    """An argument of the same type, whose arrays have no elements, except those with names."""
     if isinstance(argument, tuple):
-        each = tuple(map(_empty, argument))
+        each = tuple(map(without_elements, argument))
         return type(argument)(*each) if hasattr(argument, "_fields") else each
-    return np.empty((0,) * argument.ndim, argument.dtype) if isinstance(argument, np.ndarray) else argument
+    if isinstance(argument, np.ndarray) and not isinstance(argument, Fields):
+        return np.empty((0,) * argument.ndim, argument.dtype)
+    return argument
