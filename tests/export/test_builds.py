@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import thinned
 
 import fst
-from fst.compile import tokenizer
 from fst.compile.machines.bpe.executed import without_automaton
 from fst.machines.bpe.table import BpeTable
 from fst.runtime.exporting.builds import builds

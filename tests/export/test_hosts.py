@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.hosts import C, FstError, needs_c, needs_node, node
+from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 
 import fst
 from fst.cli.commands.export.command import exported
-from fst.compile import keywords, tokenizer
+from fst.compile import keywords
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.wordpiece.tokenizer import WordPieceTokenizer
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 
 import fst
 from fst.automata.rows import LAST_OUTPUT, MANY, ONE, ROOT, field_kind, field_output
-from fst.compile import tokenizer
 from fst.machines.bpe import automaton
 from fst.machines.unigram import aho_corasick
 from fst.machines.wordpiece.table import Walk

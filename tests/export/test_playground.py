@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from support.browser import driven, needs_chromium
+from support.kept import tokenizer
 from support.shared_data import EXAMPLES, SHARED, needs_shared
 
 import fst
 from fst.automata.rows import ROOT
 from fst.cli.commands.export.command import exported
-from fst.compile import tokenizer
 from fst.machines.bpe.automaton import ENTRY, step
 
 pytestmark = [pytest.mark.slow, needs_chromium]

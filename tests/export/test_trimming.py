@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from support.core.drives import words
 from support.core.exports import check_calls
+from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 
 import fst
-from fst.compile import tokenizer
 from fst.runtime.exporting.calls import calls, trim_of
 from fst.tables.kernel_call import State
 

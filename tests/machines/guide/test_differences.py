@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.kept import tokenizer
 from support.machines.mask_differences import FREEDOMS, UNEXPLAINED, LlGuidance, Outlines, Tokens, cases, compared
 from support.shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import tokenizer
 
 PATTERNS = [r"-?(0|[1-9][0-9]{0,2})(\.[0-9]{1,6})?", r"([A-Z][a-z]{1,9} ){1,3}é?\.", r"[^\n]{1,9}"]
 SHARE, WALKS = 80, 1

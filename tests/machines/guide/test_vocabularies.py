@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import thinned
 
 import fst
-from fst.compile import guide, tokenizer
+from fst.compile import guide
 
 TEXTS = ["true", "tree {é}", "12:30", " 世界 x", "\U0001f600", "it's", "don't. no", '{"name": "Zoë"}']
 SLOW = [

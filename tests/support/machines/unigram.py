@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as some
+from support.kept import tokenizer as kept_tokenizer
 from support.shared_data import SHARED
 from support.text.metaspace import TO_SYMBOL, WHITESPACE, cut_by, spaced
 from support.text.normalizers import LATE, LOWER, NFC, RAW, STRIPS, Json, Machine, built, in_turn, token
 from tokenizers import Tokenizer
 
 import fst
-from fst.compile import tokenizer as compiled
 
 BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
 VOCABULARY = [
@@ -88,5 +88,5 @@ def real(name: str, folder: Path) -> tuple[Any, fst.Tokenizer, Tokenizer]:
     """The table, the tokenizer and the reference tokenizer of a real vocabulary, whose normalizer and decoder are removed."""
     path = folder / f"{name}.json"
     path.write_text(without(read(name), "normalizer", "decoder"))
-    table = compiled(path)
+    table = kept_tokenizer(path)
     return table, fst.Tokenizer(table), Tokenizer.from_file(str(path))
