@@ -6,18 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.pretokens import splits
+from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources import kinds
-from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
 from fst.compile.sources.pretrained import folder
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
-from fst.compile.text.components import only
+from fst.compile.text.components import Component, field_of, kind_of, only, sequence
 from fst.compile.text.source import NO_SETTINGS, Source, Trimming
-from fst.errors import UnsupportedError, VocabularyError, counted, listed, quoted, reason
-from fst.tables.header import BYTE_LEVEL, AnyDecoder
+from fst.errors import UnsupportedError, VocabularyError, counted, cut, listed, quoted, reason
+from fst.tables.decoder_steps import KNOWN, METASPACE, Step, are_steps
+from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
@@ -63,7 +63,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     model = found.read(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    decoder, trimmed = decoder_of(source.get("decoder"), found.decoder), trimming(source.get("post_processor"))
+    decoder, trimmed = _decoder_of(source.get("decoder"), found.decoder), trimming(source.get("post_processor"))
     if found.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
         _need_no_letters_for_bytes(found.name, decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
@@ -86,3 +86,61 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
     for name, found in (("decoder ByteLevel", reads_letters), ("post_processor with trim_offsets", trimmed is not None)):
         if found:
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")
+
+
+def _decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
+    """Convert the decoder of a file.
+
+    Args:
+        part: the decoder in the file; None if the file has none.
+        supported: the type of decoder that tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`)
+            are also supported.
+    """
+    if part is None:
+        return None
+    parts = _flat(part)
+    types = [kind_of(found, "decoder") for found in parts]
+    if types == [supported]:
+        return _byte_level(parts[0]) if supported == BYTE_LEVEL.kind else _wordpiece(parts[0])
+    if supported == Decoder.kind:
+        raise UnsupportedError(f"decoder {cut(kind_of(part, 'decoder'))}: only {supported} is supported")
+    for kind in types:
+        if kind not in KNOWN:
+            others = "" if len(parts) == 1 else " in a Sequence with others"
+            raise UnsupportedError(f"decoder {cut(kind)}{others}: supported are {supported} alone, and {', '.join(KNOWN)}")
+    steps = [_step(found) for found in parts]
+    if not are_steps(steps):
+        raise ValueError(f"the decoder has a step that is malformed, or too many of them: {quoted(steps)}")
+    return StepsDecoder(tuple(steps))
+
+
+def _flat(part: Component) -> list[Component]:
+    """The decoders of a sequence in order, including those of nested sequences."""
+    if kind_of(part, "decoder") != "Sequence":
+        return [part]
+    inner = sequence(field_of(part, "decoders", "decoder"), "decoders of a decoder Sequence")
+    return [found for each in inner for found in _flat(each)]
+
+
+def _byte_level(part: Component) -> Decoder:
+    only(part, "decoder", "type add_prefix_space trim_offsets use_regex")
+    return BYTE_LEVEL
+
+
+def _wordpiece(part: Component) -> Decoder:
+    only(part, "decoder", "type prefix cleanup")
+    prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
+    if not isinstance(prefix, str) or not isinstance(cleanup, bool):
+        raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
+    return Decoder(prefix, cleanup)
+
+
+def _step(part: Component) -> Step:
+    """Check that a decoder step has exactly the fields of its type, and return the step."""
+    if part["type"] == METASPACE:
+        return metaspace.of_decoder(part)
+    only(part, "decoder", " ".join(("type", *KNOWN[part["type"]])))
+    found = {"type": part["type"], **{name: field_of(part, name, f"decoder {part['type']}") for name in KNOWN[part["type"]]}}
+    if "Regex" in found.get("pattern", ()):
+        raise UnsupportedError(f"decoder Replace of {quoted(found['pattern'])}: only Strings are supported")
+    return found

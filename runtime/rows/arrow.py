@@ -99,7 +99,6 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
     """Segment a column into tokens.
 
     Args:
-        column: as in `fst.Tokenizer.encode_arrow`.
         segment: a function that segments the rows of a column, with spans in characters.
     """
 
@@ -114,7 +113,6 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
     """Find the matches in a column.
 
     Args:
-        column: as in `fst.Tokenizer.encode_arrow`.
         find: a function that finds keywords in the rows of a column: ids are keyword numbers, and spans are the spans of matches.
     """
 
@@ -128,11 +126,28 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
     """Make a column of the same type with new texts.
 
     Args:
-        column: as in `fst.Tokenizer.encode_arrow`.
         rewrite: a function from the rows of a column to new rows.
     """
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
+
+
+def looked_up(column: Any, look_up: Callable[[Column], tuple[Bytes, Ints, Ints]]) -> Any:
+    """Make a column of lists of strings from a column of words.
+
+    Args:
+        look_up: a function that returns the UTF-8 of all analyses of the rows, the start of each analysis and the end of the last, and the
+            row splits.
+    """
+
+    def make(rows: Column) -> Lists:
+        data, starts, row_splits = look_up(rows)
+        if starts[-1] > MAX_VALUES:
+            raise TextError(f"the analyses have {starts[-1]:,} bytes in one array; expected at most {MAX_VALUES:,}; pass slices of it")
+        buffers = [None, pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(data)]
+        return Lists(pa.Array.from_buffers(pa.string(), len(starts) - 1, buffers), row_splits)
+
+    return made(column, make, pa.list_(pa.string()), None, by_row=False)
 
 
 def rows_of_column(column: Any) -> Iterator[Column]:

@@ -150,7 +150,7 @@ class Lookup(PublicClass):
             >>> Lookup(lookup({"flies": ["fly+N", "fly+V"]})).lookup_arrow(pa.array(["flies", None, "bee"])).to_pylist()
             [['fly+N', 'fly+V'], None, []]
         """
-        from fst.runtime.machines.lookup.columns import looked_up
+        from fst.runtime.rows.arrow import looked_up
 
         _check(case, None)
 

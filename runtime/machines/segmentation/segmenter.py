@@ -268,7 +268,6 @@ class _Source:
 
     Args:
         encoder: the encoder that segments the texts.
-        texts, errors, threads: as in `Segmenter.segment_batch`.
         in_characters: whether the `Segments` contain spans in characters.
     """
 
