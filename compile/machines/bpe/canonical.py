@@ -16,17 +16,19 @@ no adjacent pair is in the list. `fst.compile.machines.bpe.item_sets` and `fst.m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import Array
 from fst.automata.trie import NULL, Ints
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.machines.bpe.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.machines.bpe.automaton import MAX_ID, MAX_LENGTH
 from fst.machines.bpe.merge_list import pairs_for
+from fst.machines.bpe.table import BpeTable
 
 last_merges, insert_pairs = Deferred("fst.compile.machines.bpe.closure", "last_merges"), Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
@@ -200,3 +202,27 @@ def _last_merges(
     of_tokens = tokens.codes, tokens.starts, tokens.lengths, tokens.atoms
     last_merges.call(*of_tokens, order[tokens.lengths[order] > 1], own, result, pairs, parts, pair_ranks, left, right, rank)
     return left, right, rank
+
+
+def without_automaton(table: BpeTable) -> BpeTable:
+    """The table with its list of merges alone, which is shorter if its symbols are bytes: see `executed_merges`."""
+    merges = executed_merges(table) if table.has_automaton and table.metadata.model.letters.are_bytes else table.merges
+    return replace(table, entries=table.entries[:0], depths=table.depths[:0], merges=merges)
+
+
+def executed_merges(table: BpeTable) -> Array:
+    """The merges that BPE executes without dropout, in their order: the last merge of each canonical token. Of a vocabulary
+    with ranks alone, the list of all merges is more than twice as long.
+
+    Args:
+        table: a table with an automaton, whose symbols are bytes.
+
+    Returns:
+        int32[n, 3], rows of `merges`.
+    """
+    known = table.metadata.model.model_tokens
+    tokens = dict(zip(table.contents[:known], table.token_ids[:known].tolist(), strict=True))
+    name_of = {number: token for token, number in tokens.items()}
+    found = canonical(Merges(tokens, [(name_of[left], name_of[right]) for left, right, _ in table.merges.tolist()]))
+    executed: Array = table.merges[np.sort(found.rank[found.made])]
+    return executed
