@@ -77,6 +77,7 @@ def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray
     for source, each, target in zip(sources[begins].tolist(), sets, targets[begins].tolist(), strict=True):
         builder.character(source, fragment(each.ravel()), target)
 
+
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
     given = _given(regex, schema, fst, options)
