@@ -1,4 +1,7 @@
-"""The numba types of arrays with named elements (`fst.core.fields`): attributes are read and written like elements at a constant index."""
+"""The numba types of arrays with named elements (`fst.core.fields`): attributes are read and written like elements at a constant index.
+
+Kernels need these types also without the private parts of numba (`fst.core.jit.PRIVATE`), so this module uses none of them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr_generic, lower_setattr_generic, models, register_model, typeof_impl
 
@@ -41,19 +43,19 @@ class Names(AttributeTemplate):
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
-    """Generate the address of an element."""
-    data = cgutils.create_struct_proxy(kind)(context, builder, array).data
+    """Generate the address of an element. A number of 64 bits is the same in memory and in a register."""
+    data = builder.extract_value(array, context.data_model_manager[kind].get_field_position("data"))
     return builder.gep(data, [ir.IntType(64)(kind.names.index(name))], inbounds=True)
 
 
 def _read(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
-    return context.unpack_value(builder, kind.dtype, _address(context, builder, kind, array, name))
+    return builder.load(_address(context, builder, kind, array, name))
 
 
 def _write(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> Any:
     kind, value = signature.args
     word = context.cast(builder, arguments[1], value, kind.dtype)
-    return context.pack_value(builder, kind.dtype, word, _address(context, builder, kind, arguments[0], name))
+    return builder.store(word, _address(context, builder, kind, arguments[0], name))
 
 
 def _type_of(fields: Any, _context: Any) -> Any:
