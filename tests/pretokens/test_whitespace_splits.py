@@ -1,4 +1,6 @@
-"""If a splitter drops whitespace, whitespace only separates pre-tokens, so normalizers may replace it, and inserted spaces are cuts."""
+"""If a splitter drops whitespace, the whitespace only separates pre-tokens. Normalizers may therefore replace whitespace, and each space
+that a normalizer inserts is a cut.
+"""
 
 from __future__ import annotations
 

@@ -354,7 +354,7 @@ MALFORMED = [
 
 def test_charsmap_that_has_no_room() -> None:
     """A charsmap is refused if the children of a node are too far away for the number of bits that a unit has for offsets."""
-    with pytest.raises(ValueError, match="no room for more: unit 0 cannot tell its base 4194304"):
+    with pytest.raises(ValueError, match="room for more strings: unit 0 cannot store its base 4194304"):
         of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
 

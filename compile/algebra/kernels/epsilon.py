@@ -12,7 +12,7 @@ INFINITY = np.inf
 
 @kernel
 def close(states, epsilons, others, final, distance, queued, queue, closure, most, output, counts):
-    """Copy to each of the given states the arcs of all states in its ε-closure, except its own, and improve its final weight.
+    """For each given state, copy the arcs of the other states in its ε-closure to it, and improve its final weight.
 
     Args:
         states: int32[n], the states that have ε-arcs.

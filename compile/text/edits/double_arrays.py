@@ -76,7 +76,7 @@ def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> by
 def _offset(unit: int, base: int) -> int:
     """The bits of a unit that encode its base."""
     if unit ^ base > MAX_OFFSET:
-        raise ValueError(f"a charsmap that has no room for more: unit {unit} cannot tell its base {base}")
+        raise ValueError(f"a charsmap without room for more strings: unit {unit} cannot store its base {base}")
     return (unit ^ base) << OFFSET_SHIFT
 
 

@@ -99,7 +99,7 @@ class LookupEncoder(Encoder):
         return left
 
     def _is_forbidden(self, row: int, word: str, cases: Sequence[str]) -> bool:
-        """Whether a word is forbidden, or in upper case, the word with a capital."""
+        """Whether a word is forbidden; of a word in upper case, also whether its form with only a first capital is."""
         some = [FORBIDDEN + each for each in (word, *cases[:-1])]
         return len(self._encode(rows_of(some), numbers=[row] * len(some), special_ids=NO_SPECIAL_IDS, threads=1).ids) > 0
 

@@ -138,7 +138,7 @@ def test_cycle_that_writes_nothing_is_removed() -> None:
 
 @pytest.mark.slow
 def test_long_analyses() -> None:
-    """A word whose analysis has thousands of characters more than the word is compiled in time and memory linear in the analysis."""
+    """Compiling a word takes time and memory linear in its analysis, even if this has thousands of characters more than the word."""
     gloss = "gloss " * 1_000
     m = fst.Lookup(lookup({"a": gloss, "b": ["x", gloss]}))
     assert (m("a"), m("b")) == ([gloss], ["x", gloss])

@@ -133,7 +133,7 @@ def of_hfst(path: Path) -> list[tuple[str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(LEXICONS)))
 def test_foma_reads_the_same_pairs(tmp_path: Path, case: int) -> None:
-    """For each lexicon, foma reads the same pairs; of a file with END, it reads the part before."""
+    """From each lexicon, foma reads the same pairs as this package; from a lexicon with END, foma gets only the part before END."""
     path = written(tmp_path, LEXICONS[case][0].partition("END\nmore text")[0])
     assert relation(path) == of_foma(path)
 

@@ -1,7 +1,7 @@
 """The texts of a set of JSON values as a recursive transition network: strings, and arrays and objects, are parts that are made once.
 
-The text of a string, an array or an object never begins another one, so a part that reads it can be called. If a part calls another
-one where it may read something else with the same first byte, the arcs of the other one are copied into it instead.
+The text of a string, an array or an object never begins another one, so a part that reads it can be called. Where a part may also
+read something else with the same first byte as a part that it calls, the arcs of the called part are copied into it instead.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class NetworkWriter(Writer):
         self.builder.block(start, Block(inner + 2, arcs, [1]), end)
 
     def _add_free(self, depth: int, start: int, end: int) -> None:
-        """Add the arrays and objects of some levels whose values have no schema."""
+        """Add arrays and objects of at most `depth` levels, whose values have no schema."""
         outer, self._depth = self._depth, depth - 1
         self._add_nested(ANY, start, end)
         self._depth = outer

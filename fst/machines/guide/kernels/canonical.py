@@ -111,7 +111,7 @@ def advance_word(machine, work, depth, byte, resets):
 
 @inlined
 def advance_text(machine, work, depth, byte, begins):
-    """Read a byte by the automata of the pattern, of the cuts and of the normalizer, as `advance` does; return whether all read it."""
+    """Advance the automata of the pattern, the cuts and the normalizer over a byte, as `advance` does; return whether all read it."""
     target = machine.targets[work.states[depth], byte]
     if target < 0:
         return False

@@ -147,8 +147,8 @@ def encode_long(text, begin, end, table, ids, at):
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row.
 
-    No branch depends on the text, except for special tokens and long pre-tokens. The output indices of the ends of texts are collected at
-    the start of `slices`, in elements that have been read, and `end_rows` writes the ends.
+    No branch depends on the text, except for special tokens and long pre-tokens. The first elements of `slices`, after they are read,
+    store the output index at which each text ends, and `end_rows` writes the ends.
 
     Args:
         pretokens: the items of the round.
