@@ -183,7 +183,7 @@ def _decisions(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: NDA
     """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`; `steps` contains the number of steps that are left."""
     bits, (end, begin) = _bits_of(symbols), symbols[-AROUND:].tolist()
     width, splitter = MAX_WINDOW // bits, Simulated.of(moves, symbols)
-    # A chain of searches over a window has at most (width + 1) * (width + 2) / 2 steps, and each leaves the other moves of its cell behind.
+    # A chain of searches over a window has at most (width + 1) * (width + 2) / 2 steps; each puts the other moves of its cell on the stack.
     items = 2 + len(splitter.reached) + (width + 1) * (width + 2) // 2 * int(np.diff(splitter.move_ends).max())
     table = np.full(1 << width * bits, INSIDE, np.uint8)
     window, text = np.empty((2, width), np.int64)

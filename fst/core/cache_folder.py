@@ -21,7 +21,7 @@ from fst.core.version import VERSION
 
 try:
     import fcntl
-except ImportError:  # there is no fcntl on Windows, so every process compiles its own code there
+except ImportError:  # Windows has no fcntl, so every process compiles its own code there
     fcntl = None  # type: ignore[assignment]
 
 WRITABLE_BY_ALL = 0o002

@@ -101,7 +101,7 @@ def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def config_of(old: Any) -> Mapping[str, Any]:
-    """The ``tokenizer_config.json`` of an old tokenizer; empty if there is none. For `old`, see `fst.bridge.from_live.compiled`."""
+    """The ``tokenizer_config.json`` of an old tokenizer; empty without this file. For `old`, see `fst.bridge.from_live.compiled`."""
     if isinstance(old, Trained):
         return old.config
     if isinstance(old, str | Path):

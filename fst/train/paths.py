@@ -66,7 +66,7 @@ def _are_names(items: Collection[Any]) -> bool:
 
 
 def _neither(place: int, item: Any, why: str) -> UnsupportedError:
-    """The error for a collection of paths of which one is missing, or of texts that look like paths."""
+    """The error for a collection that contains the path of a missing file, or texts that look like paths."""
     is_folder = isinstance(item, str) and os.path.isdir(item)  # noqa: PTH112 - false for long texts
     found = f"item {place} of the source, {_shown(item)}, is {'a folder' if is_folder else 'not a file'}, but {why}"
     remedies = "to read files, correct the name or pass each as a pathlib.Path; to read the items as texts, pass iter(texts)"

@@ -75,7 +75,7 @@ def test_objects_of_others(of: Program, target: str, settings: dict[str, str], f
 
 @pytest.mark.parametrize("change", ["FACTOR = 2", ""])
 def test_changed_sources(change: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An object is ignored if the text of a source has changed, or if there is no such source; a new one replaces it."""
+    """An object is ignored if the text of a source has changed, or if a source is missing; a new object replaces it."""
     package = f"toy_{len(change)}"
     source = tmp_path / package / "constants.py"
     source.parent.mkdir()

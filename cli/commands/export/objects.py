@@ -38,7 +38,7 @@ class Objects:
         """The object for a target. If several processes need it at the same time, one of them compiles it.
 
         Raises:
-            UnsupportedError: there is no numba, or it cannot compile the kernels.
+            UnsupportedError: numba is not installed, or cannot compile the kernels.
         """
         cache = ObjectCache(self._of, target, self._settings)
         if found := cache.load():

@@ -194,7 +194,7 @@ def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.in
     """Convert words to letters.
 
     Args:
-        words: the words, of which the counts are used.
+        words: the words; only their counts are used.
         code_points: the characters of all words.
         ends: the end of each word in `code_points`.
     """

@@ -33,7 +33,7 @@ class TokenScalars(Fields):
     border_widths: Scalar  # of the `BORDER` grams of bordered tokens
     has_borders: Scalar  # 1 if there are bordered tokens
     inside_widths: Scalar  # of the `OWN` grams of inside tokens
-    shortest: Scalar  # number of symbols of the shortest inside token, at most 8; above the length of any word if there is none
+    shortest: Scalar  # number of symbols of the shortest inside token, at most 8; without inside tokens, above the length of any word
     filler: Scalar  # the class of a space, which replaces all symbols of an inside token except the first
 
 
