@@ -84,8 +84,8 @@ class ByteDecoder:
 
     def bytes_of_one(self, number: int) -> bytes:
         """The bytes of an id, which is at most the highest id."""
-        begin, size = divmod(self._spans.item(number), 1 << SIZE_BITS)
-        return self._contents[begin : begin + size].tobytes()
+        start, size = divmod(self._spans.item(number), 1 << SIZE_BITS)
+        return self._contents[start : start + size].tobytes()
 
     def bytes_of(self, ids: Any) -> Decoded:
         """Decode one row of ids to bytes."""
@@ -133,7 +133,7 @@ def text_of(data: Any) -> str:
 
 def texts_of(decoded: Decoded) -> list[str]:
     """Decode the bytes of each row to text."""
-    return [text_of(decoded.data[begin:end]) for begin, end in pairwise([0, *decoded.ends.tolist()])]
+    return [text_of(decoded.data[start:end]) for start, end in pairwise([0, *decoded.ends.tolist()])]
 
 
 class DecodeStream:

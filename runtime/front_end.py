@@ -137,9 +137,9 @@ class TextFrontEnd(Protocol):
         """Return the position from which the caller must pass the raw text again, after kernels have read the rewritten text up to `read`:
         by default the end of the raw text.
         """
-        stop = int(starts[-1])
-        state.before = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
-        return stop
+        end = int(starts[-1])
+        state.before = buffers.before + np.uint64(characters(text[starts[0] : end])) if more else 0
+        return end
 
     def pending(self) -> Pending | None:
         """Make a test for pending raw text; return None if pending text is never long."""

@@ -106,8 +106,8 @@ class Buffers:
 
 def _spliced(numbers: Ids, places: Sequence[int], others: Ids, bounds: Sequence[int]) -> Ids:
     """Copy the numbers, but replace every second part between `places` by the next part of `others` between `bounds`."""
-    parts = [numbers[begin:end] for begin, end in pairwise(places)]
-    parts[1::2] = [others[begin:end] for begin, end in pairwise(bounds)]
+    parts = [numbers[start:end] for start, end in pairwise(places)]
+    parts[1::2] = [others[start:end] for start, end in pairwise(bounds)]
     return np.concatenate(parts)
 
 
@@ -272,7 +272,7 @@ class Runner:
     ) -> int:
         """Encode rows of text in place. Then rewrite the rows that the table's kernel cannot read in place, and encode these rows again."""
         state, changed = workspace.state, front_end.changed(text, starts)
-        is_part, begin, read = bool(more or state.is_open), state.count, int(starts[-1])
+        is_part, start, read = bool(more or state.is_open), state.count, int(starts[-1])
         if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
             own = output
             if front_end.marks_rows:
@@ -282,21 +282,21 @@ class Runner:
             return read
         if is_part:
             return READ_AGAIN
-        self._encode_again(text, starts, np.flatnonzero(changed), int(begin), output, workspace, buffers)
+        self._encode_again(text, starts, np.flatnonzero(changed), int(start), output, workspace, buffers)
         return read
 
     def _encode_again(
-        self, text: Units, starts: Ints, rows: Ints, begin: int, output: Output, workspace: Workspace, buffers: Buffers
+        self, text: Units, starts: Ints, rows: Ints, start: int, output: Output, workspace: Workspace, buffers: Buffers
     ) -> None:
-        """Rewrite the rows with the indices `rows`, and replace their ids. `begin` is the index of the first id of all rows."""
+        """Rewrite the rows with the indices `rows`, and replace their ids. `start` is the index of the first id of all rows."""
         text, starts = as_utf_8(text, starts, rows)
         special_ids, are_all = (output.prefix, output.suffix), len(rows) == len(output.ends)
-        into, first, ends = (buffers, begin, output.ends) if are_all else (Buffers(self.with_spans), 0, np.empty(len(rows), np.int64))
+        into, first, ends = (buffers, start, output.ends) if are_all else (Buffers(self.with_spans), 0, np.empty(len(rows), np.int64))
         into.reserve(first + self.capacity_as_is(len(text), len(rows), special_ids), first)
         workspace.start_anew(first)
         self.encode(text, starts, NO_MORE, self.output(special_ids, into, ends), workspace, into, rewrites=True)
         if not are_all:
-            output.ends[:] = buffers.replace(np.append(begin, output.ends), rows, into, ends)[1:]
+            output.ends[:] = buffers.replace(np.append(start, output.ends), rows, into, ends)[1:]
             workspace.start_anew(output.ends.item(-1))
 
     def _encode_prepared(

@@ -27,8 +27,8 @@ class SafeCuts:
 
     ahead = 0
 
-    def first(self, text: Text, begin: int, end: int) -> int | None:
-        """Find the first safe cut after `begin` and at most at `end`; return None if no cut is found.
+    def first(self, text: Text, start: int, end: int) -> int | None:
+        """Find the first safe cut after `start` and at most at `end`; return None if no cut is found.
 
         The search takes linear time, and may miss safe cuts. A cut is never at the end of the text or among its last `ahead` characters.
         """
@@ -74,8 +74,8 @@ class AfterSpaces(SafeCuts):
         pattern = f"[{re.escape(characters)}]"
         self._of_str, self._of_bytes = re.compile(pattern), re.compile(pattern.encode())
 
-    def first(self, text: Text, begin: int, end: int) -> int | None:
+    def first(self, text: Text, start: int, end: int) -> int | None:
         """Find the end of the first space."""
         pattern: Any = self._of_str if isinstance(text, str) else self._of_bytes
-        found = pattern.search(text, begin, end)
+        found = pattern.search(text, start, end)
         return found.end() if found and found.end() < len(text) else None

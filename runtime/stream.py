@@ -164,8 +164,8 @@ class Stream:
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
         cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
-        for begin, end in pairwise(cuts):
-            self._encode_block(pieces[begin:end], is_last and end == len(pieces))
+        for start, end in pairwise(cuts):
+            self._encode_block(pieces[start:end], is_last and end == len(pieces))
 
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)

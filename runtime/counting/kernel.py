@@ -33,9 +33,9 @@ MOST_FILLED, OF = (np.uint64(number) for number in arguments.MOST_FILLED)
 
 
 @part
-def hash_of_long(text, begin, length, masks):
+def hash_of_long(text, start, length, masks):
     """Hash a word of more than `INLINE` bytes."""
-    hashed, at, end = length, begin, begin + length
+    hashed, at, end = length, start, start + length
     while at < end:
         hashed = mixed(hashed) + hash_of(text, at, masks, min(end - at, INLINE) << U2)
         at += INLINE
@@ -57,28 +57,28 @@ def find_slots(text, pretokens, count, counts, shift, hashes):
 
 
 @part
-def same_bytes(text, begin, pool, at, length):
+def same_bytes(text, start, pool, at, length):
     """Whether a word of the text equals a word in the pool."""
     different = np.uint8(0)
     for index in range(length):
-        different |= text[begin + np.uint64(index)] ^ pool[at + np.uint64(index)]
+        different |= text[start + np.uint64(index)] ^ pool[at + np.uint64(index)]
     return different == 0
 
 
 @part
-def put_word(text, begin, length, hashed, slot, counts):
+def put_word(text, start, length, hashed, slot, counts):
     """Write a new word to a free slot, with the count 1."""
     slots, sizes, pool, position = counts.slots, counts.sizes, counts.pool, counts.position
     if length > INLINE:
         at = sizes.pool
         for index in range(length):
-            pool[at + np.uint64(index)] = text[begin + np.uint64(index)]
+            pool[at + np.uint64(index)] = text[start + np.uint64(index)]
         slots[slot], slots[slot + U1], slots[slot + U2] = hashed, at, length
         sizes.pool = at + length
     else:
         for index in range(length):
             byte = np.uint64(index)
-            slots[slot + (byte >> U3)] |= np.uint64(text[begin + byte]) << ((byte & np.uint64(7)) << U3)
+            slots[slot + (byte >> U3)] |= np.uint64(text[start + byte]) << ((byte & np.uint64(7)) << U3)
     slots[slot + U3] = min(length, LONG) << TAG | U1
     place = slot >> U1
     counts.places[place], counts.places[place + U1] = np.int64(position.document), np.int64(position.word)
@@ -87,13 +87,13 @@ def put_word(text, begin, length, hashed, slot, counts):
 
 
 @inlined
-def is_word(text, begin, length, hashed, slot, counts):
+def is_word(text, start, length, hashed, slot, counts):
     """Whether a slot contains a word; the caller has checked that their tags are equal."""
     slots = counts.slots
     if length <= INLINE:
-        return is_key(text, begin, counts.masks, length << U2, slots, slot)
+        return is_key(text, start, counts.masks, length << U2, slots, slot)
     is_like = slots[slot] == hashed and slots[slot + U2] == length
-    return is_like and same_bytes(text, begin, counts.pool, slots[slot + U1], length)
+    return is_like and same_bytes(text, start, counts.pool, slots[slot + U1], length)
 
 
 @part
@@ -172,9 +172,9 @@ def is_same(old, slot, new, other):
     """Whether slots of two tables contain the same word; the caller has checked that their tags are equal."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
-    begin, length = old.slots[slot + U1], old.slots[slot + U2]
+    start, length = old.slots[slot + U1], old.slots[slot + U2]
     is_like = old.slots[slot] == new.slots[other] and length == new.slots[other + U2]
-    return is_like and same_bytes(old.pool, begin, new.pool, new.slots[other + U1], length)
+    return is_like and same_bytes(old.pool, start, new.pool, new.slots[other + U1], length)
 
 
 @inlined
@@ -184,9 +184,9 @@ def put_slot(old, slot, new, free):
     for index in range(U4):
         new.slots[free + index] = old.slots[slot + index]
     if length == LONG:
-        begin, length, at = old.slots[slot + U1], old.slots[slot + U2], new.sizes.pool
+        start, length, at = old.slots[slot + U1], old.slots[slot + U2], new.sizes.pool
         for index in range(length):
-            new.pool[at + np.uint64(index)] = old.pool[begin + np.uint64(index)]
+            new.pool[at + np.uint64(index)] = old.pool[start + np.uint64(index)]
         new.slots[free + U1] = at
         new.sizes.pool = at + length
     new.places[free >> U1], new.places[(free >> U1) + U1] = old.places[slot >> U1], old.places[(slot >> U1) + U1]
@@ -247,9 +247,9 @@ def list_words(counts, text, ends, numbers, first):
         value = counts.slots[slot + U3]
         if value:
             if value >> TAG == LONG:
-                begin = counts.slots[slot + U1]
+                start = counts.slots[slot + U1]
                 for index in range(counts.slots[slot + U2]):
-                    text[at] = counts.pool[begin + np.uint64(index)]
+                    text[at] = counts.pool[start + np.uint64(index)]
                     at += U1
             else:
                 for index in range(value >> TAG):

@@ -13,19 +13,19 @@ STEP = np.uint64(decoding.STEP)  # number of bytes to copy at a time
 
 
 @part
-def put_bytes(data, at, stop, out, filled):
-    """Copy the bytes from `at` to `stop`, and write no byte after them; return the new number of bytes. If `stop` is before `at`, copy
+def put_bytes(data, at, end, out, filled):
+    """Copy the bytes from `at` to `end`, and write no byte after them; return the new number of bytes. If `end` is before `at`, copy
     nothing.
     """
-    begin = at
-    while at + STEP <= stop:
+    start = at
+    while at + STEP <= end:
         copy_16(data, at, out, filled)
         at += STEP
         filled += STEP
-    if begin < at < stop:  # the last 16 bytes, of which some are already copied
-        copy_16(data, stop - STEP, out, filled + (stop - at) - STEP)
-        return filled + (stop - at)
-    while at < stop:
+    if start < at < end:  # the last 16 bytes, of which some are already copied
+        copy_16(data, end - STEP, out, filled + (end - at) - STEP)
+        return filled + (end - at)
+    while at < end:
         out[filled] = data[at]
         at += U1
         filled += U1

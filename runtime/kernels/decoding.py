@@ -60,8 +60,8 @@ def write(ids, spans, contents, data):
     last, at = np.uint64(len(spans)) - U1, U0
     for index in range(len(ids)):
         span = spans[min(np.uint64(ids[index]), last)]
-        begin, size = span >> SHIFT, span & SIZE
-        copy_16(contents, begin, data, at)  # no branch, since nearly all tokens have at most 16 bytes
+        start, size = span >> SHIFT, span & SIZE
+        copy_16(contents, start, data, at)  # no branch, since nearly all tokens have at most 16 bytes
         for done in range(STEP_SIZE, size, STEP_SIZE):
-            copy_16(contents, begin + np.uint64(done), data, at + np.uint64(done))
+            copy_16(contents, start + np.uint64(done), data, at + np.uint64(done))
         at += size

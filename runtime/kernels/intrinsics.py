@@ -234,25 +234,25 @@ def _all(number: int) -> Any:
     return ir.Constant(WIDE_BYTES, [number] * 64)
 
 
-def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
+def _permuted_bytes(builder: Any, tables: Any, start: int, end: int, indices: Any) -> Any:
     """Look up 64 indices in a table of 128 or 256 bytes. For a table of 128 bytes, the highest bit of an index is ignored."""
     if not _has(PERMUTES):
-        first, second = (_shuffled_bytes(builder, tables, begin, end, _part(builder, indices, range(at, at + 32))) for at in (0, 32))
+        first, second = (_shuffled_bytes(builder, tables, start, end, _part(builder, indices, range(at, at + 32))) for at in (0, 32))
         return _part(builder, first, range(64), second)
     permute = _function(builder, "llvm.x86.avx512.vpermi2var.qi.512", WIDE_BYTES, [WIDE_BYTES] * 3)
-    quarters = [_wide(builder, tables, place) for place in range(begin, end, 64)]
+    quarters = [_wide(builder, tables, place) for place in range(start, end, 64)]
     halves = [builder.call(permute, [low, indices, high]) for low, high in zip(quarters[::2], quarters[1::2], strict=True)]
     return halves[0] if len(halves) == 1 else builder.select(builder.icmp_signed("<", indices, _all(0)), halves[1], halves[0])
 
 
-def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
+def _shuffled_bytes(builder: Any, tables: Any, start: int, end: int, indices: Any) -> Any:
     """Look up 32 indices in a table, with AVX2: the low 4 bits of an index select a byte from each row of 16 bytes, and the high bits
     select a row.
     """
     shuffle = _function(builder, "llvm.x86.avx2.pshuf.b", BYTES, [BYTES] * 2)
     low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # an index with the highest bit set would give 0
     rows = []
-    for at in range(begin, end, 16):
+    for at in range(start, end, 16):
         row = builder.load(builder.bitcast(builder.gep(tables, [WORD(at)]), HALF_BYTES.as_pointer()), align=1)
         rows.append(builder.call(shuffle, [_part(builder, row, [*range(16)] * 2), low]))
     for bit in range(4, 4 + (len(rows) - 1).bit_length()):

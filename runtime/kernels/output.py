@@ -10,21 +10,21 @@ from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined
-def copy(source, begin, end, ids, at):
+def copy(source, start, end, ids, at):
     """Copy ids, 16 at a time; return the output index after the last id."""
-    for index in range(U0, end - begin, U16):
+    for index in range(U0, end - start, U16):
         for offset in range(16):
-            ids[at + np.uint64(index) + np.uint64(offset)] = np.int32(source[begin + np.uint64(index) + np.uint64(offset)])
-    return at + (end - begin)
+            ids[at + np.uint64(index) + np.uint64(offset)] = np.int32(source[start + np.uint64(index) + np.uint64(offset)])
+    return at + (end - start)
 
 
 @inlined
-def move(begin, end, ids, at):
+def move(start, end, ids, at):
     """Move ids to an earlier place, four at a time; return the output index after the last id."""
-    for index in range(U0, end - begin, U4):
+    for index in range(U0, end - start, U4):
         for offset in range(4):
-            ids[at + np.uint64(index) + np.uint64(offset)] = ids[begin + np.uint64(index) + np.uint64(offset)]
-    return at + (end - begin)
+            ids[at + np.uint64(index) + np.uint64(offset)] = ids[start + np.uint64(index) + np.uint64(offset)]
+    return at + (end - start)
 
 
 @inlined

@@ -24,8 +24,8 @@ def as_utf_8(text, starts, rows, into, into_starts):
     filled = U0
     into_starts[0] = 0
     for index in range(len(rows)):
-        at, stop = np.uint64(starts[rows[index]]), np.uint64(starts[rows[index] + 1])
-        while at < stop:
+        at, end = np.uint64(starts[rows[index]]), np.uint64(starts[rows[index] + 1])
+        while at < end:
             code, at = label_at(text, at, UTF_16)
             filled = put_code(code, into, filled)
         into_starts[index + 1] = filled

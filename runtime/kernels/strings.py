@@ -30,14 +30,14 @@ def are_equal(text, at, size, given):
 
 
 @inlined
-def put_units(text, at, stop, units):
+def put_units(text, at, end, units):
     """Write the units of UTF-16 of a text; return their number, or `SUPPLEMENTARY` if a character needs two."""
     count = U0
-    while at < stop:
-        plain = put_wide(text, at, stop, units, count)
+    while at < end:
+        plain = put_wide(text, at, end, units, count)
         at, count = at + plain, count + plain
-        while at < stop and np.uint64(text[at]) >= CONTINUATION:
-            code, length = character_at(text, at, stop - at)
+        while at < end and np.uint64(text[at]) >= CONTINUATION:
+            code, length = character_at(text, at, end - at)
             if code >= SUPPLEMENTARY:
                 return SUPPLEMENTARY
             units[count] = code
@@ -46,18 +46,18 @@ def put_units(text, at, stop, units):
 
 
 @inlined
-def put_wide(text, at, stop, units, count):
+def put_wide(text, at, end, units, count):
     """Widen bytes up to the first byte that is not ASCII; return their number."""
-    begin = at
-    while at + STEP <= stop:
-        wide = widen(text, at, units, count + (at - begin))
+    start = at
+    while at + STEP <= end:
+        wide = widen(text, at, units, count + (at - start))
         if wide:
-            return at - begin + trailing_zeros(wide)
+            return at - start + trailing_zeros(wide)
         at += STEP
-    while at < stop and np.uint64(text[at]) < CONTINUATION:
-        units[count + (at - begin)] = text[at]
+    while at < end and np.uint64(text[at]) < CONTINUATION:
+        units[count + (at - start)] = text[at]
         at += U1
-    return at - begin
+    return at - start
 
 
 @inlined
@@ -81,10 +81,10 @@ def is_given(text, at, size, units, count, given, row):
 
 
 @inlined
-def put_string(items, row, text, at, stop, address, given, work):
+def put_string(items, row, text, at, end, address, given, work):
     """Put the str of a row into a list."""
-    size, is_long = stop - at, stop - at > np.uint64(len(work.units)) - STEP
-    count = SUPPLEMENTARY if is_long else put_units(text, at, stop, work.units)
+    size, is_long = end - at, end - at > np.uint64(len(work.units)) - STEP
+    count = SUPPLEMENTARY if is_long else put_units(text, at, end, work.units)
     may_be_given = given and count != SUPPLEMENTARY and string_length(given, row) == np.int64(count)
     if may_be_given and is_given(text, at, size, work.units, count, given, row):
         put_row(items, row, given, row)

@@ -37,10 +37,10 @@ def label_at(items, at, pair):
 
 
 @inlined
-def pairs(text, at, stop):
+def pairs(text, at, end):
     """Count the characters of two units in a part of a text."""
     count = U0
-    while at < stop:
+    while at < end:
         count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
         at += U1
     return count
@@ -89,16 +89,16 @@ def put_code(code, text, filled):
 
 
 @inlined
-def put_characters(data, at, stop, text, filled):
+def put_characters(data, at, end, text, filled):
     """Write a run of ASCII, and then a run of other characters; return the new positions in `data` and in `text`, and whether the bytes are
     UTF-8.
     """
-    while at < stop and np.uint64(data[at]) < CONTINUATION:
+    while at < end and np.uint64(data[at]) < CONTINUATION:
         text[filled] = data[at]
         at += U1
         filled += U1
-    while at < stop and np.uint64(data[at]) >= CONTINUATION:
-        code, length = character_at(data, at, stop - at)
+    while at < end and np.uint64(data[at]) >= CONTINUATION:
+        code, length = character_at(data, at, end - at)
         if length == U0:
             return at, filled, False
         filled = put_code(code, text, filled)
@@ -107,24 +107,24 @@ def put_characters(data, at, stop, text, filled):
 
 
 @inlined
-def put_utf_8(data, at, stop, text, filled):
-    """Write the UTF-8 from `at` to `stop` as UTF-16. ASCII is written 32 bytes at a time.
+def put_utf_8(data, at, end, text, filled):
+    """Write the UTF-8 from `at` to `end` as UTF-16. ASCII is written 32 bytes at a time.
 
-    The last step may read bytes past `stop` and write their units, which the next row overwrites.
+    The last step may read bytes past `end` and write their units, which the next row overwrites.
 
     Returns:
         The new number of units, and whether the bytes are UTF-8.
     """
     is_text = True
-    while at < stop and is_text:
+    while at < end and is_text:
         if at + U32 <= np.uint64(len(data)):
             wide = widen(data, at, text, filled)
-            plain = min(U32 if wide == U0 else trailing_zeros(wide), stop - at)
+            plain = min(U32 if wide == U0 else trailing_zeros(wide), end - at)
             at += plain
             filled += plain
             if wide == U0:  # a branch, so that the next step does not wait for `trailing_zeros`
                 continue
-        at, filled, is_text = put_characters(data, at, stop, text, filled)
+        at, filled, is_text = put_characters(data, at, end, text, filled)
     return filled, is_text
 
 

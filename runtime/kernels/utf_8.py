@@ -21,20 +21,20 @@ THREE_BYTES = np.uint64(0x800)  # the lowest code point of three bytes
 
 
 @inlined
-def put_ascii(data, at, stop, text, filled):
+def put_ascii(data, at, end, text, filled):
     """Copy bytes at least up to the first byte that is not ASCII; return the number of bytes before it."""
-    begin = at
-    while at + STEP <= stop:
-        wide = copy_bytes(data, at, text, filled + (at - begin))
+    start = at
+    while at + STEP <= end:
+        wide = copy_bytes(data, at, text, filled + (at - start))
         if wide:
-            return at - begin + trailing_zeros(wide)
+            return at - start + trailing_zeros(wide)
         at += STEP
-    if begin < at < stop and copy_bytes(data, stop - STEP, text, filled + (stop - STEP - begin)) == U0:
-        return stop - begin
-    while at < stop and np.uint64(data[at]) < CONTINUATION:
-        text[filled + (at - begin)] = data[at]
+    if start < at < end and copy_bytes(data, end - STEP, text, filled + (end - STEP - start)) == U0:
+        return end - start
+    while at < end and np.uint64(data[at]) < CONTINUATION:
+        text[filled + (at - start)] = data[at]
         at += U1
-    return at - begin
+    return at - start
 
 
 @inlined
@@ -76,10 +76,10 @@ def put_code(code, text, filled):
 
 
 @inlined
-def count_characters(text, at, stop):
+def count_characters(text, at, end):
     """Count the characters that begin in a part of a text."""
     count = U0
-    for index in range(at, stop):
+    for index in range(at, end):
         count += np.uint64(text[np.uint64(index)] & LEAD_MASK != CONTINUES)
     return count
 
@@ -107,14 +107,14 @@ def put_narrow(codes, text, at):
 
 
 @inlined
-def put_utf_8(data, at, stop, text, filled):
+def put_utf_8(data, at, end, text, filled):
     """Copy UTF-8; return the new number of bytes, and whether the bytes are UTF-8."""
-    while at < stop:
-        plain = put_ascii(data, at, stop, text, filled)
+    while at < end:
+        plain = put_ascii(data, at, end, text, filled)
         at += plain
         filled += plain
-        while at < stop and np.uint64(data[at]) >= CONTINUATION:
-            _, length = character_at(data, at, stop - at)
+        while at < end and np.uint64(data[at]) >= CONTINUATION:
+            _, length = character_at(data, at, end - at)
             if length == U0:
                 return filled, False
             for index in range(length):

@@ -177,11 +177,11 @@ class Caller(Resolver):
         """Return the names of a row's tokens; names that depend on the text come from the sample's texts."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
-            number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
+            number, sequence, word, start, end = table[[0, 4, 5, 6, 7], place].tolist()
             text = inputs.samples[sample, 2 * sequence].item() + (word if options.words else 0)
             if text not in parts:
                 parts[text] = self._speller.parts(inputs.texts[text])
-            found[place] = self._speller.name(parts[text], number, begin, end) or found[place]
+            found[place] = self._speller.name(parts[text], number, start, end) or found[place]
         return found
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
@@ -222,7 +222,7 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
     """Divide rows into one list for each sample; `samples` ascends."""
     ends = np.cumsum(np.bincount(samples)).tolist()
-    return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
+    return [[*rows[start:end]] for start, end in pairwise([0, *ends])]
 
 
 def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:

@@ -431,8 +431,8 @@ def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span
     """Return the spans of the windows over a row of `count` tokens, in order."""
     step = longest - stride
     begins = range(0, max(count - stride, 1), step)
-    spans = [(begin, min(begin + longest, count)) for begin in begins]
-    return spans if direction == "right" else [(count - end, count - begin) for begin, end in spans]
+    spans = [(start, min(start + longest, count)) for start in begins]
+    return spans if direction == "right" else [(count - end, count - start) for start, end in spans]
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:

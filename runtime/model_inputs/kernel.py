@@ -61,16 +61,16 @@ def count_windows(count, size, stride):
 
 
 @inlined
-def window(begin, end, size, stride, from_left, index):
+def window(start, end, size, stride, from_left, index):
     """Compute the start and the end of a window. If `size` is 0, the first window is empty, and the second contains all ids."""
     if size == 0:
-        return begin, (end if index else begin)
-    if size >= end - begin:
-        return begin, end
+        return start, (end if index else start)
+    if size >= end - start:
+        return start, end
     step = index * (size - stride)
     if from_left:
-        return max(end - step - size, begin), end - step
-    return begin + step, min(begin + step + size, end)
+        return max(end - step - size, start), end - step
+    return start + step, min(start + step + size, end)
 
 
 @kernel
@@ -91,10 +91,10 @@ def plan_rows(splits, samples, cut, plan):
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
     for sample in range(len(samples)):
         paired = samples[sample, PAIRED]
-        begin, end = splits[samples[sample, FIRST_BEGIN]], splits[samples[sample, FIRST_END]]
+        start, end = splits[samples[sample, FIRST_BEGIN]], splits[samples[sample, FIRST_END]]
         begin_2, end_2 = splits[samples[sample, SECOND_BEGIN]], splits[samples[sample, SECOND_END]]
-        size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[CAPACITY + paired])
-        count, count_2 = count_windows(end - begin, size, stride), count_windows(end_2 - begin_2, size_2, stride)
+        size, size_2 = kept(end - start, end_2 - begin_2, paired, strategy, cut[CAPACITY + paired])
+        count, count_2 = count_windows(end - start, size, stride), count_windows(end_2 - begin_2, size_2, stride)
         if min(size, size_2) < 0 or count * count_2 == 0:
             return rows, longest, least, most, sample
         added = cut[ADDED + paired]
@@ -109,7 +109,7 @@ def plan_rows(splits, samples, cut, plan):
                 outer_index = 0 if again else place // inner
                 inner_index = place - count * count_2 + 1 if again else place % inner
                 index, index_2 = (inner_index, outer_index) if reverse else (outer_index, inner_index)
-                begun, ended = window(begin, end, size, stride, from_left, index)
+                begun, ended = window(start, end, size, stride, from_left, index)
                 begun_2, ended_2 = window(begin_2, end_2, size_2, stride, from_left, index_2)
                 length = ended - begun + ended_2 - begun_2 + added
                 plan[rows, FIRST_BEGIN], plan[rows, FIRST_END] = begun, ended
@@ -162,11 +162,11 @@ def lay_out(values, plan, single, pair, width, from_left, out):
                 put_pieces(out, at, U1, pieces, piece, 0)
                 at += U1
                 continue
-            begin, end = np.uint64(plan[row, FIRST_BEGIN + 2 * text]), np.uint64(plan[row, FIRST_END + 2 * text])
-            for index in range(end - begin):
-                out[U0, at + np.uint64(index)] = values[begin + np.uint64(index)]
-            put_pieces(out, at, end - begin, pieces, piece, 1)
-            at += end - begin
+            start, end = np.uint64(plan[row, FIRST_BEGIN + 2 * text]), np.uint64(plan[row, FIRST_END + 2 * text])
+            for index in range(end - start):
+                out[U0, at + np.uint64(index)] = values[start + np.uint64(index)]
+            put_pieces(out, at, end - start, pieces, piece, 1)
+            at += end - start
         if not from_left:
             put_pieces(out, at, padding, pieces, last, 0)
             at += padding

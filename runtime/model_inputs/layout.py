@@ -51,7 +51,7 @@ class Layout(NamedTuple):
     def rows(self, plane: Any) -> Iterator[Any]:
         """Split a plane into rows."""
         ends = np.cumsum(self.sizes).tolist()
-        return (plane[begin:end] for begin, end in pairwise([0, *ends]))
+        return (plane[start:end] for start, end in pairwise([0, *ends]))
 
     def members(self, planes: Ints) -> dict[str, Any]:
         """Make the members of the result that contain one number per token."""

@@ -76,8 +76,8 @@ class Row(Encoding):
         begin, end: the index of the row's first token in the concatenated rows, and one past its last.
     """
 
-    def __init__(self, rows: Rows, number: int, begin: int, end: int) -> None:
-        self._rows, self._number, self._begin, self._end = rows, number, begin, end
+    def __init__(self, rows: Rows, number: int, start: int, end: int) -> None:
+        self._rows, self._number, self._begin, self._end = rows, number, start, end
 
     def __getattr__(self, name: str) -> Any:
         if name in ("table", "cut_off"):

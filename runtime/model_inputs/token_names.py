@@ -32,20 +32,20 @@ class Parts:
     added: list[tuple[int, int, int, str]]
     named: int = -1
 
-    def unknown_name(self, begin: int, end: int) -> str | None:
+    def unknown_name(self, start: int, end: int) -> str | None:
         """Return the name of the next unknown token, which has this span. A character may be normalized to several runs, each of which is a
         token.
         """
-        found = slice(bisect_left(self.begins, begin), bisect_left(self.begins, end))
+        found = slice(bisect_left(self.begins, start), bisect_left(self.begins, end))
         runs = self.runs[found]
         if not runs:
             return None
         self.named = next((run for run in runs if run > self.named), runs[-1])
         return "".join(char for char, run in zip(self.unknown[found], runs, strict=True) if run == self.named)
 
-    def added_name(self, number: int, begin: int, end: int) -> str | None:
+    def added_name(self, number: int, start: int, end: int) -> str | None:
         """Return the text of the added token with an id and a span. The span may be a part of the token's span in `added`."""
-        around = [(last - first, text) for first, last, token, text in self.added if token == number and first <= begin and end <= last]
+        around = [(last - first, text) for first, last, token, text in self.added if token == number and first <= start and end <= last]
         return min(around)[1] if around else None
 
 
@@ -79,15 +79,15 @@ class TokenNames:
             if stretch.token is not None:
                 found.added.append((stretch.places[0][0], stretch.places[-1][1], stretch.token, stretch.text))
                 continue
-            for char, (begin, _) in zip(stretch.text, stretch.places, strict=True):
+            for char, (start, _) in zip(stretch.text, stretch.places, strict=True):
                 if char in self._known:
                     run += 1
                     continue
-                found.begins.append(begin)
+                found.begins.append(start)
                 found.runs.append(run)
                 found.unknown.append(self._symbol if char == SPACE and self._symbol else char)
         return found
 
-    def name(self, parts: Parts, number: int, begin: int, end: int) -> str | None:
+    def name(self, parts: Parts, number: int, start: int, end: int) -> str | None:
         """Return the name of the next token, which has an id and a span; None if the vocabulary's name for this id applies."""
-        return parts.unknown_name(begin, end) if number == self._unknown else parts.added_name(number, begin, end)
+        return parts.unknown_name(start, end) if number == self._unknown else parts.added_name(number, start, end)

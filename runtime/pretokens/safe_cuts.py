@@ -10,7 +10,7 @@ position determines the pre-tokens after it, because each pre-token begins with 
 - the characters of the window and the two characters next to it are ASCII, because an ASCII character does not compose with the character
   before it, and is no part of a malformed sequence;
 - no added token overlaps or touches the window, which means that no added token begins with a character of the window or with the character
-  after it, contains both characters around the begin of the window, or ends with the character before it;
+  after it, contains both characters around the start of the window, or ends with the character before it;
 - the window neither begins nor ends with whitespace, if added tokens may include whitespace.
 
 So a kernel that reads an unfinished text up to the last character of the window stops at the cut, because a pre-token begins there, and the
@@ -83,7 +83,7 @@ class PretokenBegins(SafeCuts):
         return places + self._width - 1
 
     def _decided(self, known: Iterable[Codes]) -> NDArray[np.uint8]:
-        """Look up the decisions of windows at the begin of a text, which end with the characters `known`."""
+        """Look up the decisions of windows at the start of a text, which end with the characters `known`."""
         window: Any = self._before
         for characters in known:
             window = (window << self._bits | self._symbols[characters]) & self._mask

@@ -300,7 +300,7 @@ class Worker:
         source, longest = self._job.source, self._job.longest
         limits = Limits(2 * BLOCK, longest)
         ends = np.empty(last - first, np.int64)
-        begin = self._dropped + self.count
+        start = self._dropped + self.count
         row = first
         while row < last:
             text, starts = source.gather(row, last, limits, self._workspace.text, self._job.errors)
@@ -311,7 +311,7 @@ class Worker:
             else:
                 self._encode_long(row, source.text(row), own_ends)
             row = after
-        return ChunkResult(begin, int(ends[-1]), ends)
+        return ChunkResult(start, int(ends[-1]), ends)
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
         """Encode a part of a row. The kernel treats the part as the middle of a text, except at the begin and the end of the row."""
@@ -320,7 +320,7 @@ class Worker:
         is_last = chunk.end == len(text)
         ahead = 0 if is_last else cuts.ahead
         ends = np.empty(int(is_last), np.int64)
-        begin = self._dropped + self.count
+        start = self._dropped + self.count
         state.is_open = chunk.begin > 0
         unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
         if unread != ahead:
@@ -328,7 +328,7 @@ class Worker:
             raise TableError(f"{where}: the text cannot be cut here, although the table allows it; compile the table again")
         characters_and_words = np.array([state.before, state.word], np.int64)
         self._workspace.start_anew(self.count)
-        return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
+        return ChunkResult(start, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
         """Encode a row or a part of a row piece by piece, so that memory is bounded for rows of any length. Stop after `max_ids` ids.
@@ -339,19 +339,19 @@ class Worker:
         job = self._job
         text = readable(text, job.errors)
         piece = size = job.piece
-        first, dropped, begin, rewrites = self.count, self._dropped, 0, False
+        first, dropped, start, rewrites = self.count, self._dropped, 0, False
         while True:
-            is_rest = begin + size >= len(text)
+            is_rest = start + size >= len(text)
             more = not is_rest or not len(ends)
             try:
-                string, taken = decoded(text[begin : begin + size], more)
+                string, taken = decoded(text[start : start + size], more)
                 read_from = units(string, self._runner.rewritten_type if rewrites else self._runner.unit_type)
             except (UnicodeEncodeError, UnicodeDecodeError) as error:
-                raise not_text_at(row, begin + error.start, text) from None
+                raise not_text_at(row, start + error.start, text) from None
             starts = np.array([0, len(read_from)])
             read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row, rewrites)
             if read == READ_AGAIN:
-                self.count, self._dropped, begin, rewrites = first, dropped, 0, True
+                self.count, self._dropped, start, rewrites = first, dropped, 0, True
                 self._workspace.start_anew(first)
                 continue
             if is_rest:
@@ -362,7 +362,7 @@ class Worker:
                 return 0
             # The kernel may leave characters unread, such as a run of marks that may continue, so pass them again with the next piece.
             unread = string[len(string) - characters(read_from[read:]) :]
-            begin += taken - length(unread, type(text))
+            start += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int, rewrites: bool = False) -> int:
@@ -398,19 +398,19 @@ def _joined(workers: Sequence[Worker], job: Job) -> Batch:
     results = [(chunk, worker.buffers, result) for worker in workers for chunk, result in worker.results.items()]
     splits = [np.zeros(1, np.int64)]
     at, before = 0, np.zeros(2, np.int64)  # number of ids; number of characters and of words in the current row
-    for chunk, buffers, (begin, end, ends, characters_and_words) in sorted(results, key=itemgetter(0)):
-        after = at + end - begin
+    for chunk, buffers, (start, end, ends, characters_and_words) in sorted(results, key=itemgetter(0)):
+        after = at + end - start
         if buffers is not front and not job.counted:
-            front.ids[at:after] = buffers.ids[begin:end]
+            front.ids[at:after] = buffers.ids[start:end]
             if with_spans:
-                front.offsets[2 * at : 2 * after] = buffers.offsets[2 * begin : 2 * end]
-                front.words[at:after] = buffers.words[begin:end]
+                front.offsets[2 * at : 2 * after] = buffers.offsets[2 * start : 2 * end]
+                front.words[at:after] = buffers.words[start:end]
         if chunk.begin and with_spans:
             of_text = after - len(job.special_ids[1]) * len(ends)
             front.offsets[2 * at : 2 * of_text] += before[0].astype(np.int32)
             front.words[at:of_text] += before[1].astype(np.int32)
         before = before * (chunk.begin > 0) + characters_and_words
-        splits.append(ends + (at - begin))
+        splits.append(ends + (at - start))
         at = after
     return job.batch(front, total, np.concatenate(splits))
 

@@ -53,7 +53,7 @@ def strings_of(data: Bytes, ends: Ints, given: Sequence[Any] = ()) -> list[str]:
     """
     contents: memoryview = data.data
     if len(ends) <= FEW_ROWS + 1:
-        return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]
+        return [str(contents[start:end], "utf-8") for start, end in pairwise(ends.tolist())]
     listed = given if type(given) is list else [*given]
     made: list[str] = make_strings.call(data, ends, data.ctypes.data, id(listed) if len(listed) == len(ends) - 1 else 0, new_work())
     return made

@@ -70,7 +70,7 @@ class StepDecoder:
             return [self._slowly(ids) for ids in rows]
         found = self._contents.bytes_of_rows(rows)
         spans = pairwise([0, *found.ends.tolist()])
-        return [self._text(ids, bytes(found.data[begin:end]), self._plan) for ids, (begin, end) in zip(rows, spans, strict=True)]
+        return [self._text(ids, bytes(found.data[start:end]), self._plan) for ids, (start, end) in zip(rows, spans, strict=True)]
 
     def stream(self) -> DecodeStream:
         """Make a stream that decodes ids as they arrive.

@@ -200,18 +200,18 @@ class ModelPieces(Pieces):
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
         return [
-            self._placed(ids, spans[begin:end]) if self.kind != WORD and (self.byte or self.unk_id not in ids) else self.located(text, ids)
-            for text, ids, begin, end in zip(texts, rows, ends, ends[1:], strict=False)
+            self._placed(ids, spans[start:end]) if self.kind != WORD and (self.byte or self.unk_id not in ids) else self.located(text, ids)
+            for text, ids, start, end in zip(texts, rows, ends, ends[1:], strict=False)
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
         """Combine ids and spans into located pieces. Of a character's byte pieces, only the last has the character's span."""
         found, left = list[Located](), 0
-        for number, (begin, end) in zip(ids, spans, strict=True):
+        for number, (start, end) in zip(ids, spans, strict=True):
             if number in self.byte:
                 left = left - 1 if left else _following(byte_of(self.names[number]) or 0)
-                end = begin if left else end
-            found.append(Located(self.names[number], number, begin, end))
+                end = start if left else end
+            found.append(Located(self.names[number], number, start, end))
         return found
 
     def normalized(self, text: str) -> Normalized:
@@ -224,7 +224,7 @@ class ModelPieces(Pieces):
             normal = normal.replace(SPACE, by.whitespace.symbol)
         if not normal:
             return Normalized("", self._end_of_nothing(text, by))
-        places = [begin for begin, _ in spans] + [end for _, end in spans[-1:]]
+        places = [start for start, _ in spans] + [end for _, end in spans[-1:]]
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Normalizer) -> list[int]:
@@ -233,9 +233,9 @@ class ModelPieces(Pieces):
         if charsmap is None:
             return []
         whitespace = takewhile(lambda replaced: (replaced[0] if replaced[1] is None else replaced[1]) == SPACE, charsmap.longest(text))
-        begin = sum(len(string) for string, _ in whitespace)
+        start = sum(len(string) for string, _ in whitespace)
         has_prefix = any(isinstance(edit, Edit) and edit.kind == SPACES and edit.left for edit in by.edits)
-        return [] if begin == len(text) else [begin if has_prefix else len(text)]
+        return [] if start == len(text) else [start if has_prefix else len(text)]
 
     def _with_own(self, text: str, places: list[int]) -> list[int]:
         """Change `places` so that no position lies inside a user-defined piece of the raw text."""
@@ -243,8 +243,8 @@ class ModelPieces(Pieces):
         for place in places[:-1]:
             if place >= end:
                 own = self._own.match(text, place) if self._own else None
-                begin, end = place, own.end() if own else place
-            found.append(begin if place < end else place)
+                start, end = place, own.end() if own else place
+            found.append(start if place < end else place)
         return [*found, *places[-1:]]
 
     def need_mendable(self) -> None:

@@ -430,7 +430,7 @@ class SentencePieceProcessor(Vocabulary):
             mended = [self._answers.read(one, text_in_list) for one in texts]
             batch = self.fst.encode_batch(mended, add_special_tokens=False, threads=threads, **sampling)
         ids = batch.ids.tolist()
-        return [ids[begin:end] for begin, end in pairwise(batch.row_splits.tolist())]
+        return [ids[start:end] for start, end in pairwise(batch.row_splits.tolist())]
 
     def _best(self, input: Any, count: int, form: Form) -> Any:
         """Find the best segmentations of a text."""

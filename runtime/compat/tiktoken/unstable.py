@@ -76,7 +76,7 @@ class Completions:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]
             known = [(number, at) for number, at in pairs if number is not None]
             if not known:
-                return [self._ranks[piece[begin:end]] for begin, end in pairwise(ends)]
+                return [self._ranks[piece[start:end]] for start, end in pairwise(ends)]
             del ends[min(known)[1]]
 
     def _cut(self, ids: Sequence[int], size: int) -> Row:

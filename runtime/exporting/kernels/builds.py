@@ -26,20 +26,20 @@ def build_spans(sizes, spans):
         sizes: uint16[ids], the number of bytes of each token.
         spans: uint64[ids].
     """
-    begin = U0
+    start = U0
     for number in range(len(sizes)):
         size = np.uint64(sizes[number])
-        spans[number] = begin << SHIFT | size
-        begin += size
+        spans[number] = start << SHIFT | size
+        start += size
 
 
 @inlined
-def put_key(contents, begin, size, key_masks, words, at):
+def put_key(contents, start, size, key_masks, words, at):
     """Write the three parts of the key of a word."""
     masks = mask_for(size)
-    words[at] = word_at(contents, begin) & key_masks[masks]
-    words[at + U1] = word_at(contents, begin + U8) & key_masks[masks + U1]
-    words[at + U2] = word_at(contents, begin + U8 + U8) & key_masks[masks + U2]
+    words[at] = word_at(contents, start) & key_masks[masks]
+    words[at + U1] = word_at(contents, start + U8) & key_masks[masks + U1]
+    words[at + U2] = word_at(contents, start + U8 + U8) & key_masks[masks + U2]
 
 
 @kernel
@@ -56,11 +56,11 @@ def build_words(contents, spans, flags, key_masks, displacements, scalars, words
     last = np.uint64(len(words) >> 2) - U1
     for number in range(len(flags)):
         if flags[number] & WORD:
-            begin, size = spans[number] >> SHIFT, spans[number] & SIZE
-            hashed = hash_of(contents, begin, key_masks, mask_for(size))
+            start, size = spans[number] >> SHIFT, spans[number] & SIZE
+            hashed = hash_of(contents, start, key_masks, mask_for(size))
             slot = (hashed >> scalars.slot_shift ^ np.uint64(displacements[hashed >> scalars.bucket_shift])) & last
             at = slot << U2
-            put_key(contents, begin, size, key_masks, words, at)
+            put_key(contents, start, size, key_masks, words, at)
             words[at + U3] = size << HALF | np.uint64(number)
 
 

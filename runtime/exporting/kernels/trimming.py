@@ -42,13 +42,13 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
     for number in range(count):
         index = np.uint64(number)
         at, own = index + index, np.uint64(ids[index])
-        begin, end = offsets[at], offsets[at + U1]
+        start, end = offsets[at], offsets[at + U1]
         if len(continues) and index + U1 < count and continues[np.uint64(ids[index + U1])]:
-            end = begin if goes_on(offsets, index, before, in_words) else end
+            end = start if goes_on(offsets, index, before, in_words) else end
         if len(leading):
-            is_first = begin == 0 or (index == before and before + after < count)
+            is_first = start == 0 or (index == before and before + after < count)
             skipped = np.int32(0) if keeps_first and is_first and leading[own] == 1 else leading[own]
-            begin = min(begin + skipped, end)
-            end = max(end - trailing[own], begin) if end >= trailing[own] else end
-        offsets[at], offsets[at + U1] = begin, end
+            start = min(start + skipped, end)
+            end = max(end - trailing[own], start) if end >= trailing[own] else end
+        offsets[at], offsets[at + U1] = start, end
     return U0

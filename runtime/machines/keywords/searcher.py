@@ -265,7 +265,7 @@ class Searcher(PublicClass):
             (data, starts), found = rows.joined(), _matches(self._found(rows, threads))
             if not callable(by):
                 return replaced_rows(data, starts, self._chosen(by, found))
-            texts = (str(data[begin:end].data, "utf-8") for begin, end in pairwise(starts.tolist()))
+            texts = (str(data[start:end].data, "utf-8") for start, end in pairwise(starts.tolist()))
             new = [in_utf_8(_replaced(text, row, by)) for text, row in zip(texts, found, strict=True)]
             return ends_of(new), lambda: np.frombuffer(b"".join(new), np.uint8)
 
@@ -314,8 +314,8 @@ class Searcher(PublicClass):
 
     def _find_in_pieces(self, text: str, errors: str) -> Iterator[Match]:
         stream = self.stream(errors=errors)
-        for begin in range(0, len(text), PIECE):
-            stream.write(text[begin : begin + PIECE])
+        for start in range(0, len(text), PIECE):
+            stream.write(text[start : start + PIECE])
             yield from stream.read()[0]
         yield from stream.close()[0]
 

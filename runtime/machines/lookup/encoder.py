@@ -116,8 +116,8 @@ class LookupEncoder(Encoder):
         return self._runner(with_spans=True)
 
     def _runner(self, *, with_spans: bool) -> Runner:
-        begin = self._table.begin(inverse=self.inverse, limit=self.limit)
-        return Runner(self._table, self.arguments._replace(begin=begin), self._workspaces, with_spans=with_spans)
+        start = self._table.begin(inverse=self.inverse, limit=self.limit)
+        return Runner(self._table, self.arguments._replace(begin=start), self._workspaces, with_spans=with_spans)
 
     def _encode(
         self,
@@ -161,11 +161,11 @@ def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Seque
 
 def _parts(ids: Sequence[int]) -> Iterator[list[int]]:
     """Yield the ids of each analysis."""
-    begin = 0
+    start = 0
     for at, number in enumerate(ids):
         if number == END:
-            yield [*ids[begin : at + 1]]
-            begin = at + 1
+            yield [*ids[start : at + 1]]
+            start = at + 1
 
 
 def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints) -> Batch:

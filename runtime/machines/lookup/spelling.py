@@ -37,11 +37,11 @@ def joined(rows: Sequence[bytes]) -> Strings:
 
 def spelled(ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> list[str]:
     """The analyses of one word, from its ids. This is the specification of the kernels."""
-    found, begin = list[str](), 0
+    found, start = list[str](), 0
     for at, number in enumerate(ids):
         if number == END:
-            found.append("".join([pieces[piece] for piece in ids[begin:at]]))
-            begin = at + 1 + weighted
+            found.append("".join([pieces[piece] for piece in ids[start:at]]))
+            start = at + 1 + weighted
     return found
 
 

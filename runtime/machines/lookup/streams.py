@@ -60,11 +60,11 @@ def stream_of(text: str, found: Iterable[Token], superblanks: Blanks = NO_BLANKS
     return "".join([*parts, _between(text, before, len(text), superblanks)])
 
 
-def _between(text: str, begin: int, end: int, superblanks: Blanks) -> str:
+def _between(text: str, start: int, end: int, superblanks: Blanks) -> str:
     """The stream of characters that belong to no token."""
     if not superblanks:
-        return escaped(text[begin:end])
-    return "".join([superblanks.get(place) or escaped(text[place]) for place in range(begin, end)])
+        return escaped(text[start:end])
+    return "".join([superblanks.get(place) or escaped(text[place]) for place in range(start, end)])
 
 
 def parsed_rows(texts: Sequence[str]) -> tuple[list[str], dict[int, Blanks]]:
@@ -106,7 +106,7 @@ def streams(texts: Sequence[str], batch: Batch, data: Strings, *, weighted: bool
     out, ends = np.empty(MOST_COPIES * len(text) + size + PAST_END, np.uint8), np.empty(len(rows), np.int64)
     write_streams.call(batch.ids, batch.row_splits, text, starts, pieces, scratch, begins, out, ends)
     written = out[: ends.max(initial=0)].tobytes()
-    return [written[begin:end].decode() for begin, end in pairwise([0, *ends.tolist()])]
+    return [written[start:end].decode() for start, end in pairwise([0, *ends.tolist()])]
 
 
 @cache

@@ -17,9 +17,9 @@ TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the lowest 
 
 
 @inlined
-def code_of(text, begin, at, end):
-    """The code of the byte at the position `at` of the pre-token from `begin` to `end`, see `fst.pretokens.characters`."""
-    return np.uint64(text[at]) | (NOT_FIRST if at > begin else U0) | (LAST if at + U1 == end else U0)
+def code_of(text, start, at, end):
+    """The code of the byte at the position `at` of the pre-token from `start` to `end`, see `fst.pretokens.characters`."""
+    return np.uint64(text[at]) | (NOT_FIRST if at > start else U0) | (LAST if at + U1 == end else U0)
 
 
 @inlined
@@ -29,14 +29,14 @@ def length_of(byte):
 
 
 @part
-def next_character(text, begin, at, end, alphabet):
-    """Look up the character at the position `at` of the pre-token from `begin` to `end`.
+def next_character(text, start, at, end, alphabet):
+    """Look up the character at the position `at` of the pre-token from `start` to `end`.
 
     Returns:
         The token of the character, or `ABSENT`; and the position after the character.
     """
     after = min(at + length_of(text[at]), end)
-    place = np.uint64(at > begin) | np.uint64(after == end) << U1
+    place = np.uint64(at > start) | np.uint64(after == end) << U1
     node = child_of(ROOT, place & np.uint64(alphabet.rules[PLACES]), alphabet.characters.edges)
     for index in range(at, after):
         node = child_of(node, np.uint64(text[index]), alphabet.characters.edges) if node else ROOT

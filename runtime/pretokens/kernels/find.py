@@ -3,10 +3,10 @@ result.
 
 A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins at its
 second-to-last character, or whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the
-processor works on many windows at the same time. For an undecided window, the splitter searches from the begin of the last decided
-pre-token. The begin of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
+processor works on many windows at the same time. For an undecided window, the splitter searches from the start of the last decided
+pre-token. The start of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
-An item of `work.pretokens` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
+An item of `work.pretokens` is the start of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
 next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks the pre-tokens that
 `long_pretokens` contains.
 
@@ -84,37 +84,37 @@ def resolve(text, begins, count, reached, at_end, table, memo, pretokens, filled
 
 
 @inlined
-def search_inside(text, begin, following, reached, at_end, table, memo):
-    """Search for the end of the pre-token at `begin`. At `following`, another pre-token begins, or reading has stopped (`reached`).
+def search_inside(text, start, following, reached, at_end, table, memo):
+    """Search for the end of the pre-token at `start`. At `following`, another pre-token begins, or reading has stopped (`reached`).
 
     Returns:
         The end of the pre-token; and whether text after `reached` could make it longer, which is impossible if another pre-token begins at
         `following`.
     """
-    end, is_open = search(text, begin, reached, at_end, table, memo)
+    end, is_open = search(text, start, reached, at_end, table, memo)
     if is_open and following < reached:
         if following > end + FAIRLY_FEW:
-            remember(text, begin, end, following, table, memo)
+            remember(text, start, end, following, table, memo)
         is_open = False
     return end, is_open
 
 
 @part
 def search_between(text, following, reached, at_end, table, memo, pretokens, filled):
-    """Append the pre-tokens after the last pre-token and before `following`, which is the begin of the next decided pre-token, or
+    """Append the pre-tokens after the last pre-token and before `following`, which is the start of the next decided pre-token, or
     `reached`; return the number of items in `pretokens`.
     """
-    begin = np.uint64(pretokens[filled - U1])
-    end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
-    while begin < end < following and not is_open:
-        pretokens[filled] = begin = end
+    start = np.uint64(pretokens[filled - U1])
+    end, is_open = search_inside(text, start, following, reached, at_end, table, memo)
+    while start < end < following and not is_open:
+        pretokens[filled] = start = end
         filled += U1
-        end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
+        end, is_open = search_inside(text, start, following, reached, at_end, table, memo)
     return filled
 
 
 @part
-def next_special(text, at, stop, more, table, memo):
+def next_special(text, at, end, more, table, memo):
     """Find the next special token after a position.
 
     Returns:
@@ -122,9 +122,9 @@ def next_special(text, at, stop, more, table, memo):
         there, or the text ends there.
     """
     reset(at, memo)
-    while at < stop:
-        if may_begin_special(text, at, stop, table.special_bytes):
-            node, is_open = match_at(text, ITEMS, at, stop, more, table.specials, memo)
+    while at < end:
+        if may_begin_special(text, at, end, table.special_bytes):
+            node, is_open = match_at(text, ITEMS, at, end, more, table.specials, memo)
             if node or is_open:
                 return at, not is_open
         at += U1
@@ -132,16 +132,16 @@ def next_special(text, at, stop, more, table, memo):
 
 
 @part
-def search_far(text, begin, reached, stop, more, table, memo):
+def search_far(text, start, reached, stop, more, table, memo):
     """Search for the end of a pre-token that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
-        The end of the pre-token, or `begin` if text after `stop` could make it longer.
+        The end of the pre-token, or `start` if text after `stop` could make it longer.
     """
     if memo[STRETCH] <= reached:
         memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, table, memo)
-    end, is_open = search(text, begin, memo[STRETCH], memo[STRETCH_ENDS] > U0, table, memo)
-    return begin if is_open else end
+    end, is_open = search(text, start, memo[STRETCH], memo[STRETCH_ENDS] > U0, table, memo)
+    return start if is_open else end
 
 
 @inlined
@@ -157,11 +157,11 @@ def put_end(item, end, work, count):
 
 
 @inlined
-def last_pretoken(text, begin, reached, stop, more, is_open, table, work, filled):
+def last_pretoken(text, start, reached, stop, more, is_open, table, work, filled):
     """Take back the last pre-token of a stretch whose reading stopped before its end, because later text may change this pre-token.
 
     Args:
-        begin, reached: the positions where the stretch begins, and where reading stopped.
+        start, reached: the positions where the stretch begins, and where reading stopped.
         stop, more, table, work: as in `read_symbols`.
         is_open: whether text after `stop` could complete a special token at `reached`.
         filled: the number of items.
@@ -170,14 +170,14 @@ def last_pretoken(text, begin, reached, stop, more, is_open, table, work, filled
         The position from which reading must continue; the new number of items; and whether it can continue only with more text.
     """
     pretokens, memo = work.pretokens, work.memo
-    last = np.uint64(pretokens[filled - U1]) if reached > begin else begin
-    filled -= np.uint64(reached > begin)
-    if last > begin:
+    last = np.uint64(pretokens[filled - U1]) if reached > start else start
+    filled -= np.uint64(reached > start)
+    if last > start:
         return last, filled, False
     is_stuck = is_open or reached >= stop
-    end = begin if is_stuck else search_far(text, begin, reached, stop, more, table, memo)
-    pretokens[filled] = begin
-    return end, filled + np.uint64(end > begin), end == begin
+    end = start if is_stuck else search_far(text, start, reached, stop, more, table, memo)
+    pretokens[filled] = start
+    return end, filled + np.uint64(end > start), end == start
 
 
 @part
@@ -186,11 +186,11 @@ def find_together(text, starts, row, at, more, table, work):
     positions at a time.
     """
     nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.scalars.columns - U1])
-    rows, count, specials, first_at, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at, at
+    rows, count, specials, first_at, start, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at, at
     goes_on = is_open = is_cut = is_stuck = False
     work.text_symbols[:ORIGIN] = end + U1  # BEGIN
     while row < rows and count < ORIGIN + CHUNK and at - first_at < CHUNK and not is_cut:
-        stop, goes_on, begin = np.uint64(starts[row + U1]), more and row + U1 == rows, at
+        stop, goes_on, start = np.uint64(starts[row + U1]), more and row + U1 == rows, at
         first = count
         count, at, node, is_open = read_symbols(text, at, min(stop, at + CHUNK), stop, goes_on, table, work, count)
         if node and not is_open:
@@ -210,7 +210,7 @@ def find_together(text, starts, row, at, more, table, work):
             work.begins[index] = work.pretokens[index]
         filled = resolve(text, work.begins, filled, at, not is_cut, table, memo, work.pretokens, U0)
     if is_cut:
-        at, filled, is_stuck = last_pretoken(text, begin, at, stop, goes_on, is_open, table, work, filled)
+        at, filled, is_stuck = last_pretoken(text, start, at, stop, goes_on, is_open, table, work, filled)
     work.pretokens[filled] = at
     return row, at, filled, is_stuck
 
@@ -220,29 +220,29 @@ def find_row_by_row(text, starts, row, at, more, table, work):
     """Find the pre-tokens of the next round as `find_pretokens` does, with one look-up of a window for each character."""
     begins, pretokens, special_ids, memo = work.begins, work.pretokens, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
-    begin, filled, specials, is_stuck = at, U0, U0, False
-    while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
-        stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
-        if at < stop:
-            limit = min(stop, at + CHUNK)
-            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, table, work)
-            ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
+    start, filled, specials, is_stuck = at, U0, U0, False
+    while row < rows and filled < CHUNK and at - start < CHUNK and not is_stuck:
+        end, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
+        if at < end:
+            limit = min(end, at + CHUNK)
+            found, reached, node, is_open = find_begins(text, at, limit, end, goes_on, table, work)
+            ends = not is_open and (node > U0 or (reached >= end and not goes_on))
             filled = resolve(text, begins, found, reached, ends, table, memo, pretokens, filled)
             if ends:
                 at = reached
             else:
-                at, filled, is_stuck = last_pretoken(text, at, reached, stop, goes_on, is_open, table, work, filled)
+                at, filled, is_stuck = last_pretoken(text, at, reached, end, goes_on, is_open, table, work, filled)
             if ends and node:
                 pretokens[filled] = at | SPECIAL
                 special_ids[specials] = nodes[node, VALUE]
                 filled += U1
                 specials += U1
                 at += np.uint64(nodes[node, LENGTH])
-        if at >= stop and not goes_on:
+        if at >= end and not goes_on:
             pretokens[filled] = at | ROW_END
             filled += U1
             row += U1
-        elif at >= stop:
+        elif at >= end:
             is_stuck = True
     pretokens[filled] = at
     return row, at, filled, is_stuck

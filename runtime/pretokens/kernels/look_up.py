@@ -53,13 +53,13 @@ def mask_for(length):
 
 
 @inlined
-def short_key(text, begin, length):
+def short_key(text, start, length):
     """Return the key of a pre-token in the table of short words (`fst.pretokens.short_words`). No word of this table has the key of a
     pre-token of more than 7 bytes, or of an item of another kind: the highest byte of this key is at least 8. No key is 0, the value of a
     free slot, because a pre-token has at least one byte.
     """
     length = at_most(length, U8)
-    return word_at(text, begin) & ALL >> U64 - (length << U3) | length << LENGTH_SHIFT
+    return word_at(text, start) & ALL >> U64 - (length << U3) | length << LENGTH_SHIFT
 
 
 @part
@@ -100,8 +100,8 @@ def find_slots(text, pretokens, pending, waiting, table, slots):
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = scalars.bucket_shift, scalars.slot_shift
     for item in range(waiting):
-        begin, _, length = bounds_of(pretokens, pending[item])
-        hashed = hash_of(text, begin, key_masks, mask_for(length))
+        start, _, length = bounds_of(pretokens, pending[item])
+        hashed = hash_of(text, start, key_masks, mask_for(length))
         slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
         prefetch(words, slot)
         slots[item] = slot
@@ -117,9 +117,9 @@ def look_up(text, pretokens, slots, table, scratch, pending, waiting):
     words, key_masks, left = table.words, table.key_masks, U0
     for item in range(waiting):
         index, slot = pending[item], slots[item]
-        begin, _, length = bounds_of(pretokens, index)
+        start, _, length = bounds_of(pretokens, index)
         value = words[slot + U3]
-        found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
+        found = (value >> HALF == length) & is_key(text, start, key_masks, mask_for(length), words, slot)
         scratch[index] = np.int32(value & LOW_HALF)
         pending[left] = index | index << HALF
         left += np.uint64(not found)
@@ -140,9 +140,9 @@ def close_gaps(pretokens, count, scratch, pending, waiting, places):
 
 
 @part
-def long_pretoken(text, begin, end, pretokens):
+def long_pretoken(text, start, end, pretokens):
     """Look up a pre-token in `long_pretokens`; return its token, or `NO_TOKEN`."""
-    node, at = child_of(ROOT, np.uint64(text[begin]), pretokens.edges), begin + U1
+    node, at = child_of(ROOT, np.uint64(text[start]), pretokens.edges), start + U1
     while at < end and node > ROOT:
         node = child_of(node, np.uint64(text[at]), pretokens.edges)
         at += U1

@@ -31,13 +31,13 @@ def read_on(text, table, memo, reached):
     Returns:
         Whether the pre-token continues to the end of the text, or to a position where a special token may begin.
     """
-    moves, columns, stop = table.moves, table.scalars.columns, np.uint64(len(text))
+    moves, columns, end = table.moves, table.scalars.columns, np.uint64(len(text))
     at, state, is_open = reached[AT], reached[STATE], False
     reset(at, memo)
-    while at < stop and state and not is_open:
+    while at < end and state and not is_open:
         node = U0
-        if may_begin_special(text, at, stop, table.special_bytes):
-            node, is_open = match_at(text, ITEMS, at, stop, U1, table.specials, memo)
+        if may_begin_special(text, at, end, table.special_bytes):
+            node, is_open = match_at(text, ITEMS, at, end, U1, table.specials, memo)
         if is_open:
             break
         if node:  # do not read the bytes of a token as characters

@@ -25,42 +25,42 @@ def put_span(first, last, word, output, place):
 
 
 @inlined
-def is_missing(text, begin, at, end, missing):
-    """Whether the byte at a position of the pre-token from `begin` to `end` has no token at this position."""
-    return missing[code_of(text, begin, at, end)] > 0
+def is_missing(text, start, at, end, missing):
+    """Whether the byte at a position of the pre-token from `start` to `end` has no token at this position."""
+    return missing[code_of(text, start, at, end)] > 0
 
 
 @part
-def end_of_run(text, begin, at, end, missing, alphabet):
+def end_of_run(text, start, at, end, missing, alphabet):
     """Find the end of a run of missing bytes, or of unknown characters, in a pre-token."""
     if not len(alphabet.rules):
         after = at + U1
-        while after < end and is_missing(text, begin, after, end, missing):
+        while after < end and is_missing(text, start, after, end, missing):
             after += U1
         return after
-    _, after = next_character(text, begin, at, end, alphabet)
+    _, after = next_character(text, start, at, end, alphabet)
     known = not alphabet.rules[FUSES]
     while after < end and not known:
-        found, following = next_character(text, begin, after, end, alphabet)
+        found, following = next_character(text, start, after, end, alphabet)
         known = found != ABSENT
         after = after if known else following
     return after
 
 
 @inlined
-def end_of(text, begin, at, end, token, table):
+def end_of(text, start, at, end, token, table):
     """Find the end of a token in a pre-token. A token of length 0 represents a run of missing bytes or of unknown characters.
 
     Inlined, because a call would pass all arrays of the machine, and take as long as the rest of `locate`.
     """
     after = at + np.uint64(table.lengths[token])
-    return after if after > at else end_of_run(text, begin, at, end, table.missing, table.alphabet)
+    return after if after > at else end_of_run(text, start, at, end, table.missing, table.alphabet)
 
 
 @inlined
-def begins_word(text, begin, at, kinds):
+def begins_word(text, start, at, kinds):
     """Whether a word begins at the position `at` inside a pre-token, see `fst.pretokens.digit_cuts`."""
-    if not len(kinds) or at == begin:
+    if not len(kinds) or at == start:
         return False
     left, right = kinds[text[at - U1]], kinds[text[at]]
     return left != right or right == LONE
@@ -73,29 +73,29 @@ def letter_size(byte):
 
 
 @inlined
-def next_known(text, begin, at, end, missing):
+def next_known(text, start, at, end, missing):
     """Find the next byte of a pre-token that is not missing; return its position, or `end` if there is none."""
-    while at < end and is_missing(text, begin, at, end, missing):
+    while at < end and is_missing(text, start, at, end, missing):
         at += U1
     return at
 
 
 @part
-def has_missing(text, begin, end, missing):
+def has_missing(text, start, end, missing):
     """Whether any byte of a pre-token is missing."""
     found = False
-    for index in range(begin, end):
-        found |= is_missing(text, begin, np.uint64(index), end, missing)
+    for index in range(start, end):
+        found |= is_missing(text, start, np.uint64(index), end, missing)
     return found
 
 
 @part
-def locate_known(text, begin, end, table, characters, word, output, place):
+def locate_known(text, start, end, table, characters, word, output, place):
     """Write the spans of the ids of a pre-token with missing bytes. As in ``tokenizers``, each token begins at the letter where the last
     token ends, as if no byte were missing.
 
     Args:
-        text, begin, end: the pre-token.
+        text, start, end: the pre-token.
         characters: the number of characters of the text before the pre-token.
         table, word, output, place: as in `locate`.
 
@@ -103,13 +103,13 @@ def locate_known(text, begin, end, table, characters, word, output, place):
         The index after the last id.
     """
     missing, lengths = table.missing, table.lengths
-    at, left, characters = begin, letter_size(text[begin]), characters + U1  # `at`: the current letter; `left`: number of its unused bytes
-    read = next_known(text, begin, begin, end, missing)
+    at, left, characters = start, letter_size(text[start]), characters + U1  # `at`: the current letter; `left`: number of its unused bytes
+    read = next_known(text, start, start, end, missing)
     while read < end:
         size = U0
         for _ in range(lengths[output.ids[place]]):
             size += letter_size(text[read])
-            read = next_known(text, begin, read + U1, end, missing)
+            read = next_known(text, start, read + U1, end, missing)
         if not left:
             at += U1
             left, characters = letter_size(text[at]), characters + np.uint64(text[at] & LEAD_MASK != CONTINUES)
@@ -142,7 +142,7 @@ def locate(text, pretokens, count, table, output, place, row, state):
     block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
         item, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
-        at = begin = item & PLACE
+        at = start = item & PLACE
         kind = item >> KIND << KIND
         if kind == ROW_END:
             row += U1
@@ -152,17 +152,17 @@ def locate(text, pretokens, count, table, output, place, row, state):
             continue
         word += in_word if kind == SPECIAL else U0
         in_word = joins if kind in (U0, LONG) else U0
-        if drops and kind == U0 and has_missing(text, begin, end, missing):
-            place = locate_known(text, begin, end, table, characters, word, output, place)
+        if drops and kind == U0 and has_missing(text, start, end, missing):
+            place = locate_known(text, start, end, table, characters, word, output, place)
             block, bits, behind = count_to(text, end, block, bits, behind)
             characters = characters_before(end, block, bits, behind)
             at = end
         while at < end:
-            after = end if kind else end_of(text, begin, at, end, np.uint64(output.ids[place]), table)
+            after = end if kind else end_of(text, start, at, end, np.uint64(output.ids[place]), table)
             first = characters - (bits >> at - block & U1)
             block, bits, behind = count_to(text, after, block, bits, behind)
             characters = characters_before(after, block, bits, behind)
-            word += np.uint64(kind == U0 and begins_word(text, begin, at, kinds))
+            word += np.uint64(kind == U0 and begins_word(text, start, at, kinds))
             at = after
             if kind != DROPPED:
                 put_span(first, characters, word, output, place)

@@ -54,10 +54,10 @@ def window_of(index, table, symbols):
     """Compute the window that decides about a character; `index` is that of its symbol. Before BEGIN, a window contains only BEGIN,
     although the symbols of other texts lie before it.
     """
-    bits, mask, begin = table.scalars.window_bits, table.scalars.window_mask, np.uint64(table.symbols[table.scalars.columns])
+    bits, mask, start = table.scalars.window_bits, table.scalars.window_mask, np.uint64(table.symbols[table.scalars.columns])
     window, shift, at, symbol = U0, U0, index + U1, U0
     while mask >> shift:
-        symbol = begin if symbol == begin else np.uint64(symbols[at])
+        symbol = start if symbol == start else np.uint64(symbols[at])
         window |= symbol << shift
         shift += bits
         at -= U1
@@ -110,20 +110,20 @@ def decide_all(count, table, work):
 
 
 @part
-def find_begins(text, at, limit, stop, more, table, work):
+def find_begins(text, at, limit, end, more, table, work):
     """Read text up to `limit` or to a special token, and decide where pre-tokens begin, by one look-up per character.
 
     Args:
         text: uint8[n], UTF-8.
-        at, stop: the position where reading and a pre-token begin; and the end of the row.
+        at, end: the position where reading and a pre-token begin; and the end of the row.
         limit: the position where reading must stop.
-        more: whether the row continues after `stop`.
+        more: whether the row continues after `end`.
         table: `fst.pretokens.arguments.Arguments`.
         work: the working arrays. `begins` receives the begins of pre-tokens, and undecided positions with the bit `DOUBT`.
 
     Returns:
         The length of ``work.begins``; the position where reading stopped; the node of the special token at this position, or 0; and whether
-        text after `stop` could complete a special token, or a longer token, at this position.
+        text after `end` could complete a special token, or a longer token, at this position.
     """
     symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
     bits, mask, window = table.scalars.window_bits, table.scalars.window_mask, table.scalars.first_window
@@ -140,12 +140,12 @@ def find_begins(text, at, limit, stop, more, table, work):
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < limit else NOT_PLAIN
         if at < limit:
-            number, after, node, is_open = read_other(text, at, stop, more, table, memo)
+            number, after, node, is_open = read_other(text, at, end, more, table, memo)
             if after > at:
                 window = window << bits | np.uint64(symbols[number])
                 count = note(np.uint64(decisions[window & mask]), before, begins, count)
                 before, at = at, after
-    if not is_open and (node or (at >= stop and not more)):
+    if not is_open and (node or (at >= end and not more)):
         window = window << bits | np.uint64(symbols[table.scalars.columns - U1])
         count = note(np.uint64(decisions[window & mask]), before, begins, count)
     return count if at > np.uint64(begins[0]) else U0, at, node, is_open

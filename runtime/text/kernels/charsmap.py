@@ -46,7 +46,7 @@ def base_of(node, units):
 
 
 @inlined
-def find(text, at, stop, is_shortest, charsmap):
+def find(text, at, end, is_shortest, charsmap):
     """Find the shortest or the longest string of the charsmap that begins at a position.
 
     Returns:
@@ -54,7 +54,7 @@ def find(text, at, stop, is_shortest, charsmap):
     """
     units = charsmap.units
     base, size, value = base_of(U0, units), U0, U0
-    for place in range(at, stop):
+    for place in range(at, end):
         byte = np.uint64(text[place])
         node = base ^ byte
         if byte == U0 or np.uint64(units[node]) & LABEL != byte:
@@ -109,16 +109,16 @@ def cluster_at(text, at, stop, charsmap):
     """Find the start and the end of the cluster around a character; return `at` and `at` for a cluster of `SHORT` or more bytes."""
     classes = charsmap.classes
     code, end = code_at(text, at)
-    begin, kind = at, classes[code]
-    while begin > U0 and end - begin < SHORT and is_together(text, begin, kind, charsmap):
-        begin = start_before(text, begin)
-        kind = classes[code_at(text, begin)[0]]
-    while end < stop and end - begin < SHORT:
+    start, kind = at, classes[code]
+    while start > U0 and end - start < SHORT and is_together(text, start, kind, charsmap):
+        start = start_before(text, start)
+        kind = classes[code_at(text, start)[0]]
+    while end < stop and end - start < SHORT:
         code, after = code_at(text, end)
         if not is_together(text, end, classes[code], charsmap):
             break
         end = after
-    return (begin, end) if end - begin < SHORT else (at, at)
+    return (start, end) if end - start < SHORT else (at, at)
 
 
 @inlined
@@ -126,39 +126,39 @@ def string_in_cluster(text, at, after, code, stop, charsmap):
     """Find the string at a hit by clusters; return its begin, its end, and the index of its replacement text plus 1, or 0 for no
     replacement.
     """
-    begin, end = cluster_at(text, at, stop, charsmap)
-    if end - begin > after - at:
-        first, _ = code_at(text, begin)
+    start, end = cluster_at(text, at, stop, charsmap)
+    if end - start > after - at:
+        first, _ = code_at(text, start)
         value = np.uint64(charsmap.values[first])
         if value == U0:
-            _, value = find(text, begin, end, True, charsmap)
+            _, value = find(text, start, end, True, charsmap)
         if value:
-            return begin, end, value
+            return start, end, value
     return at, after, np.uint64(charsmap.values[code])
 
 
 @inlined
-def longest_string(text, lowest, at, after, code, stop, charsmap):
+def longest_string(text, lowest, at, after, code, end, charsmap):
     """Find the longest string at a hit, not before `lowest`; the result has the form of `string_in_cluster`."""
     if at > lowest and charsmap.kinds[code] & IS_SECOND:
         before = start_before(text, at)
-        size, value = find(text, before, stop, False, charsmap)
+        size, value = find(text, before, end, False, charsmap)
         if size:
             return before, before + size, value
-    size, value = find(text, at, stop, False, charsmap)
+    size, value = find(text, at, end, False, charsmap)
     return (at, at + size, value) if size else (at, after, U0)
 
 
 @inlined
-def next_hit(text, at, stop, charsmap):
-    """Find the next hit; return its position, the position after it, and its code point; without a hit `stop`, `stop` and 0."""
-    at = next_stop(text, at, stop, charsmap.stops, U0)
-    while at < stop:
+def next_hit(text, at, end, charsmap):
+    """Find the next hit; return its position, the position after it, and its code point; without a hit `end`, `end` and 0."""
+    at = next_stop(text, at, end, charsmap.stops, U0)
+    while at < end:
         code, after = code_at(text, at)
         if charsmap.kinds[code]:
             return at, after, code
-        at = next_stop(text, after, stop, charsmap.stops, U0)
-    return stop, stop, U0
+        at = next_stop(text, after, end, charsmap.stops, U0)
+    return end, end, U0
 
 
 @inlined
@@ -197,11 +197,11 @@ def align(own, read, old, new, is_added, places, written):
 @inlined
 def consume(own, read, old, new, extends, places, written):
     """Write the spans of the characters in a replacement text, as `fst.text.charsmap._consumed` does; return the new number of spans."""
-    begin, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
+    start, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
     if not new and written and extends:
         places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
     for index in range(new):
-        places[written] = begin | (end if np.uint64(index) + U1 == new else begin) << HALF
+        places[written] = start | (end if np.uint64(index) + U1 == new else start) << HALF
         written += U1
     return written
 
@@ -222,13 +222,13 @@ def replace_strings(text, stop, own, charsmap, into, places):
     while at < stop:
         lowest = at
         hit, after, code = next_hit(text, at, stop, charsmap)
-        begin, end, value = hit, after, U0
+        start, end, value = hit, after, U0
         if hit < stop:
             if in_clusters:
-                begin, end, value = string_in_cluster(text, hit, after, code, stop, charsmap)
+                start, end, value = string_in_cluster(text, hit, after, code, stop, charsmap)
             else:
-                begin, end, value = longest_string(text, lowest, hit, after, code, stop, charsmap)
-        copied = begin if value else end
+                start, end, value = longest_string(text, lowest, hit, after, code, stop, charsmap)
+        copied = start if value else end
         filled = copy_run(text, lowest, copied, into, filled)
         if has_spans and copied > lowest:
             for _ in range(count_characters(text, lowest, copied)):
@@ -238,7 +238,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
         if value:
             filled, new = put_text(charsmap.texts, value - U1, into, filled)
             if has_spans:
-                old = count_characters(text, begin, end)
+                old = count_characters(text, start, end)
                 if not in_clusters:
                     written = consume(own, index, old, new, charsmap.scalars.extends > U0, places, written)
                 elif new or written:

@@ -27,11 +27,11 @@ STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
 
 
 @inlined
-def copy(text, begin, stop, own, index, into, filled, places, written):
+def copy(text, start, end, own, index, into, filled, places, written):
     """Copy characters, and their spans, which begin at ``own[index]``; return the new number of bytes and of characters."""
-    filled = copy_run(text, begin, stop, into, filled)
+    filled = copy_run(text, start, end, into, filled)
     if len(own):
-        for _ in range(count_characters(text, begin, stop)):
+        for _ in range(count_characters(text, start, end)):
             places[written] = own[index]
             index += U1
             written += U1
@@ -81,59 +81,59 @@ def length_at(row, text, at, stop, edits):
 
 
 @inlined
-def replace(row, table, text, stop, own, edits, into, places):
+def replace(row, table, text, end, own, edits, into, places):
     """Replace all matches of an edit; return the size of the result in bytes.
 
     Args:
         row, table: the edit, and the start of its table in ``edits.stops``.
-        text, stop, own: the stretch, and the spans of its characters.
+        text, end, own: the stretch, and the spans of its characters.
         edits: all edits.
         into, places: the output arrays: bytes, and the span of each character.
     """
     at = copied = index = filled = written = U0
-    while at < stop:
-        at = next_stop(text, at, stop, edits.stops, table)
-        length = length_at(row, text, at, stop, edits) if at < stop else U0
+    while at < end:
+        at = next_stop(text, at, end, edits.stops, table)
+        length = length_at(row, text, at, end, edits) if at < end else U0
         if length:
             filled, written, index = copy_more(text, copied, at, own, index, into, filled, places, written)
             index += count_characters(text, at, at + length) if len(own) else U0
             filled, written = put_content(row, index - U1, own, edits.strings, into, filled, places, written)
             copied = at + length
         at += max(length, U1)
-    filled, _, _ = copy_more(text, copied, stop, own, index, into, filled, places, written)
+    filled, _, _ = copy_more(text, copied, end, own, index, into, filled, places, written)
     return filled
 
 
 @inlined
-def copy_more(text, begin, stop, own, index, into, filled, places, written):
+def copy_more(text, start, end, own, index, into, filled, places, written):
     """Copy characters and spans as in `copy`; return also the index of the next character."""
     before = written
-    filled, written = copy(text, begin, stop, own, index, into, filled, places, written)
+    filled, written = copy(text, start, end, own, index, into, filled, places, written)
     return filled, written, index + (written - before)
 
 
 @inlined
-def strip(row, text, stop, own, is_inside, kinds, into, places):
+def strip(row, text, end, own, is_inside, kinds, into, places):
     """Copy a stretch without whitespace at its ends, and return the size. At the start, whitespace stays if text precedes the stretch."""
-    begin = U0
-    while row[RIGHT] and stop > U0 and kinds[code_at(text, start_before(text, stop))[0]] & WHITE:
-        stop = start_before(text, stop)
-    while row[LEFT] and not is_inside and begin < stop and kinds[code_at(text, begin)[0]] & WHITE:
-        _, begin = code_at(text, begin)
-    filled, _ = copy(text, begin, stop, own, count_characters(text, U0, begin), into, U0, places, U0)
+    start = U0
+    while row[RIGHT] and end > U0 and kinds[code_at(text, start_before(text, end))[0]] & WHITE:
+        end = start_before(text, end)
+    while row[LEFT] and not is_inside and start < end and kinds[code_at(text, start)[0]] & WHITE:
+        _, start = code_at(text, start)
+    filled, _ = copy(text, start, end, own, count_characters(text, U0, start), into, U0, places, U0)
     return filled
 
 
 @inlined
-def stands_at_end(row, text, stop, edits):
+def stands_at_end(row, text, end, edits):
     """Return the size of the space, or of the edit's string, at the end of a text; 0 if the text ends with neither of them."""
-    if stop and text[stop - U1] == SPACE_BYTE:
+    if end and text[end - U1] == SPACE_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
-    if size > stop:
+    if size > end:
         return U0
     for index in range(size):
-        if text[stop - size + np.uint64(index)] != edits.strings[row[STRING] + np.uint64(index)]:
+        if text[end - size + np.uint64(index)] != edits.strings[row[STRING] + np.uint64(index)]:
             return U0
     return size
 
@@ -221,18 +221,18 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, 
 
 
 @part
-def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work):
+def normalise_and_edit(text, start, stop, origin, is_inside, more, normalizer, work):
     """Normalize a stretch of the raw text, and apply all edits; return the size of the result, and 1 if the result is in the spare array,
     otherwise 0.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """
     before, every, has_maps = normalizer.scalars.edits_before, normalizer.scalars.edits, normalizer.scalars.has_maps
-    end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)
+    end = origin + (count_characters(text, start, stop) if len(work.stretch_places) else U0)
     if has_maps and not before:
-        size, _ = normalise(text, begin, stop, origin, normalizer, work, work.stretch, U0, work.stretch_places, U0)
+        size, _ = normalise(text, start, stop, origin, normalizer, work, work.stretch, U0, work.stretch_places, U0)
         return edit(U0, every, origin, end, is_inside, more, size, U0, normalizer, work)
-    size, _ = copy_text(text, begin, stop, origin, work.stretch, U0, work.stretch_places, U0)
+    size, _ = copy_text(text, start, stop, origin, work.stretch, U0, work.stretch_places, U0)
     size, is_spare = edit(U0, before, origin, end, is_inside, more, size, U0, normalizer, work)
     if has_maps:
         stretch, own, into, places = work.stretch, work.stretch_places, work.spare, work.spare_places

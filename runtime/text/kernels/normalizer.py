@@ -55,11 +55,11 @@ def is_word_at(text, at, kinds):
 
 
 @part
-def next_token(text, start, at, begun, white, stop, trie, normalizer, memo):
+def next_token(text, start, at, begun, white, end, trie, normalizer, memo):
     """Find the next added token in a text.
 
     Args:
-        text, start, stop: the text to search.
+        text, start, end: the text to search.
         at: the position where the search begins.
         begun: the end of the last token, with the whitespace that the token includes.
         white: the end of the whitespace that the last token with `RSTRIP` includes.
@@ -71,37 +71,37 @@ def next_token(text, start, at, begun, white, stop, trie, normalizer, memo):
         the token's row, or `NONE`. The next search begins at the end without whitespace.
     """
     kinds, nodes, tokens = normalizer.kinds, trie.nodes, normalizer.tokens
-    at = next_stop(text, at, stop, normalizer.stops, OF_TOKENS) if len(nodes) > 1 else stop
-    while at < stop:
-        node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
+    at = next_stop(text, at, end, normalizer.stops, OF_TOKENS) if len(nodes) > 1 else end
+    while at < end:
+        node, _ = match_at(text, ITEMS, at, end, U0, trie, memo)
         if not nodes[node, LENGTH]:
-            at = next_stop(text, at + U1, stop, normalizer.stops, OF_TOKENS)
+            at = next_stop(text, at + U1, end, normalizer.stops, OF_TOKENS)
             continue
         first, begin, last = at, at, at + np.uint64(nodes[node, LENGTH])
         number = np.uint64(nodes[node, VALUE])
         flags, at = tokens[number], last
         if flags & SINGLE_WORD and (
-            (first > start and is_word_at(text, start_before(text, first), kinds)) or (last < stop and is_word_at(text, last, kinds))
+            (first > start and is_word_at(text, start_before(text, first), kinds)) or (last < end and is_word_at(text, last, kinds))
         ):
             continue
         while flags & LSTRIP and first > begun and kinds[code_at(text, start_before(text, first))[0]] & WHITE:
             first = start_before(text, first)
         if flags & RSTRIP:
             last = max(last, white)
-            while last < stop and kinds[code_at(text, last)[0]] & WHITE:
+            while last < end and kinds[code_at(text, last)[0]] & WHITE:
                 _, last = code_at(text, last)
             white = last
         return first, last, begin, at, white, number
-    return stop, stop, stop, stop, white, NONE
+    return end, end, end, end, white, NONE
 
 
 @inlined
-def without_spaces(text, first, begin, end, last, left, right, is_first, normalizer):
+def without_spaces(text, first, start, end, last, left, right, is_first, normalizer):
     """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with it.
 
     Args:
         text, first, last: the token with its whitespace.
-        begin, end: the token without whitespace.
+        start, end: the token without whitespace.
         left, right: the span of the token with whitespace.
         is_first: whether the text begins with the token, or the token is the first id of the text.
         normalizer: as in `rewrite`.
@@ -109,84 +109,84 @@ def without_spaces(text, first, begin, end, last, left, right, is_first, normali
     trims = normalizer.scalars.trims
     if not trims:
         return left, right
-    before, after = count_characters(text, first, begin), count_characters(text, end, last)
+    before, after = count_characters(text, first, start), count_characters(text, end, last)
     before = U0 if trims == KEEPS_FIRST and is_first and before == U1 else before
     left = min(left + before, right)
     return left, max(right - min(after, right), left)
 
 
 @part
-def next_cut(text, begin, stop, normalizer, memo):
+def next_cut(text, start, end, normalizer, memo):
     """Find the next position where the splitter must begin a new pre-token, see `fst.text.normalizer.Cuts`.
 
     Args:
-        text, begin, stop: the text to search, which begins after the last position found.
+        text, start, end: the text to search, which begins after the last position found.
         normalizer, memo: as in `rewrite`.
 
     Returns:
-        The position, and True; or `stop` and False if there is no such position. At the position, the caller writes a space.
+        The position, and True; or `end` and False if there is no such position. At the position, the caller writes a space.
     """
-    nodes, at = normalizer.cuts.nodes, begin if len(normalizer.cuts.nodes) > 1 else stop
-    while at < stop:
+    nodes, at = normalizer.cuts.nodes, start if len(normalizer.cuts.nodes) > 1 else end
+    while at < end:
         if normalizer.bytes[text[at]] & CUT:
-            node, _ = match_at(text, ITEMS, at, stop, U0, normalizer.cuts, memo)
+            node, _ = match_at(text, ITEMS, at, end, U0, normalizer.cuts, memo)
             length = np.uint64(nodes[node, LENGTH])
-            if length and (at == begin or not normalizer.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
+            if length and (at == start or not normalizer.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
                 return at + length, True
         at += U1
-    return stop, False
+    return end, False
 
 
 @part
-def put_pretokens(text, own, begin, stop, index, normalizer, memo, into, filled, places, written):
+def put_pretokens(text, own, start, stop, index, normalizer, memo, into, filled, places, written):
     """Split a part of a normalized stretch into pre-tokens by ``normalizer.splitter``, and write them. Arguments: see `put_part`."""
     splitter, is_first = normalizer.splitter, True
     forget(memo)
-    while begin < stop:
-        end, _ = search(text, begin, stop, True, splitter, memo)
-        number, _ = class_at(text, begin, splitter)
-        count = count_characters(text, begin, end)
+    while start < stop:
+        end, _ = search(text, start, stop, True, splitter, memo)
+        number, _ = class_at(text, start, splitter)
+        count = count_characters(text, start, end)
         if not splitter.drops[number]:
             if not is_first:
                 filled, written = put_code(EDGE, into, filled), copy_place(own, index, index, places, written)
-            if text[begin] != SPACE_BYTE and takes_prefix(index, own, normalizer):
+            if text[start] != SPACE_BYTE and takes_prefix(index, own, normalizer):
                 filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
-            filled = copy_run(text, begin, end, into, filled)
+            filled = copy_run(text, start, end, into, filled)
             for place in range(count if len(places) else U0):
                 written = copy_place(own, index + np.uint64(place), index + np.uint64(place), places, written)
             is_first = False
-        begin, index = end, index + count
+        start, index = end, index + count
     return filled, written
 
 
 @part
-def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, filled, places, written):
+def put_part(text, own, start, stop, index, goes_on, normalizer, memo, into, filled, places, written):
     """Write the text between two added tokens of a normalized stretch.
 
     Args:
-        text, own, begin, stop: the stretch, the spans of its characters, and the bounds of the part to write.
+        text, own, start, stop: the stretch, the spans of its characters, and the bounds of the part to write.
         index: the index of the part's first character in the stretch.
         goes_on: whether text, not a token, directly precedes the part.
         normalizer, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
     if normalizer.scalars.symbol != NO_SYMBOL:
-        return put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written)
+        return put_words(text, own, start, stop, index, goes_on, normalizer, into, filled, places, written)
     if len(normalizer.splitter.moves):
-        return put_pretokens(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
-    if not goes_on and text[begin] != SPACE_BYTE and takes_prefix(index, own, normalizer):
+        return put_pretokens(text, own, start, stop, index, normalizer, memo, into, filled, places, written)
+    if not goes_on and text[start] != SPACE_BYTE and takes_prefix(index, own, normalizer):
         filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
-    reset(begin, memo)
-    while begin < stop:
-        end, is_cut = next_cut(text, begin, stop, normalizer, memo)
-        filled = copy_run(text, begin, end, into, filled)
+    reset(start, memo)
+    while start < stop:
+        end, is_cut = next_cut(text, start, stop, normalizer, memo)
+        filled = copy_run(text, start, end, into, filled)
         if len(places):
-            for _ in range(count_characters(text, begin, end)):
+            for _ in range(count_characters(text, start, end)):
                 written = copy_place(own, index, index, places, written)
                 index += U1
         if is_cut:
             filled, written = put_byte(SPACE_BYTE, own, index - U1, into, filled, places, written)
-        begin = end
+        start = end
     return filled, written
 
 
@@ -228,7 +228,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
 
 
 @inlined
-def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, into, filled, places, written):
+def rewrite_row(text, begin, end, origin, is_inside, more, normalizer, work, into, filled, places, written):
     """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border precedes and follows the
     text.
 
@@ -237,9 +237,9 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, in
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
     at = begun = white = begin
-    number = U0 if begin < stop else NONE
+    number = U0 if begin < end else NONE
     while number != NONE:
-        first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, normalizer.early, normalizer, work.memo)
+        first, last, start, at, white, number = next_token(text, begin, at, begun, white, end, normalizer.early, normalizer, work.memo)
         if begun < first:
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, normalizer, work, into, filled, places, written)
@@ -271,31 +271,31 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, normal
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
     rewritten.starts[0] = rewritten.firsts[0] = 0
     for row in range(len(starts) - 1):
-        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        if may_copy(text, begin, stop, normalizer, work.memo):
-            filled, written = copy_row(text, begin, stop, origin, is_inside > U0, normalizer, into, filled, places, written)
+        start, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        if may_copy(text, start, end, normalizer, work.memo):
+            filled, written = copy_row(text, start, end, origin, is_inside > U0, normalizer, into, filled, places, written)
         else:
             is_last = row + 2 == len(starts)
             goes_on = more > U0 and is_last
             filled, written = rewrite_row(
-                text, begin, stop, origin, is_inside > U0, goes_on, normalizer, work, into, filled, places, written
+                text, start, end, origin, is_inside > U0, goes_on, normalizer, work, into, filled, places, written
             )
         rewritten.starts[row + 1], rewritten.firsts[row + 1] = filled, written
         origin = is_inside = U0
 
 
 @kernel
-def restore(output, begin, end, rewritten):
+def restore(output, start, end, rewritten):
     """Convert the spans of ids from positions in normalized texts to positions in raw texts.
 
     Args:
         output: `fst.tables.kernel_call.SpansOutput`.
-        begin, end: the index of the first id of the normalized texts, and one past the last.
+        start, end: the index of the first id of the normalized texts, and one past the last.
         rewritten: the normalized texts.
     """
     offsets, words, ends, places, firsts = output.offsets, output.words, output.ends, rewritten.places, rewritten.firsts
     row = U0
-    for index in range(begin, end):
+    for index in range(start, end):
         at = np.uint64(index)
         while row < np.uint64(len(ends)) and at >= np.uint64(ends[row]):
             row += U1
@@ -312,7 +312,7 @@ def restore_all(output, state, rewritten):
 
 
 @kernel
-def last_border(text, begin, stop, normalizer, memo):
+def last_border(text, start, end, normalizer, memo):
     """Find the last border of a text that continues: a position such that the text on each side is normalized independently of the other
     side.
 
@@ -322,77 +322,77 @@ def last_border(text, begin, stop, normalizer, memo):
     pre-token may depend on all text before it.
 
     Returns:
-        The border; `begin` if no border is found.
+        The border; `start` if no border is found.
     """
     if len(normalizer.splitter.moves):
-        return begin
+        return start
     reach = normalizer.scalars.reach
     if normalizer.scalars.lags:
-        stop = first_lag(text, begin, stop, normalizer)
-    near = stop - min(NEAR + reach, stop - begin)
-    while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
+        end = first_lag(text, start, end, normalizer)
+    near = end - min(NEAR + reach, end - start)
+    while near > start and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
         near -= U1
-    covered = near + reach if near > begin else begin
-    border, _, _, _ = border_between(text, near, stop, covered, U0, stop, normalizer, memo)
-    if border == near and near > begin:
-        border, _, _, _ = border_between(text, begin, stop, begin, U0, stop, normalizer, memo)
+    covered = near + reach if near > start else start
+    border, _, _, _ = border_between(text, near, end, covered, U0, end, normalizer, memo)
+    if border == near and near > start:
+        border, _, _, _ = border_between(text, start, end, start, U0, end, normalizer, memo)
     return border
 
 
 @part
-def first_lag(text, begin, stop, normalizer):
+def first_lag(text, start, end, normalizer):
     """Find the first character that may be removed at the start of a stretch; after it, spans may lag, see `fst.text.charsmap`."""
-    at, is_first = begin, True
-    while at < stop:
+    at, is_first = start, True
+    while at < end:
         code, after = code_at(text, at)
         kind = normalizer.kinds[code]
         if is_first and kind & DROPS:
             return at
         is_first = normalizer.bytes[text[after - U1]] & ENDS > 0 or (is_first and kind & CHANGES_OR_WHITE > 0)
         at = after
-    return stop
+    return end
 
 
 @part
-def border_between(text, begin, stop, covered, stays, limit, normalizer, memo):
+def border_between(text, start, end, covered, stays, limit, normalizer, memo):
     """Find the last border between two positions.
 
     Args:
         text, normalizer, memo: as in `rewrite`.
-        begin, stop: the positions.
-        covered: the maximum end of tokens that begin before `begin`.
-        stays: the number of bytes directly before `begin` that are certain not to change.
+        start, end: the positions.
+        covered: the maximum end of tokens that begin before `start`.
+        stays: the number of bytes directly before `start` that are certain not to change.
         limit: the maximum position where the next search may continue.
 
     Returns:
-        The border, or `begin` if there is none; the position where the next search may continue, and the arguments `covered` and `stays` of
+        The border, or `start` if there is none; the position where the next search may continue, and the arguments `covered` and `stays` of
         that search.
     """
     kinds, nodes, longest = normalizer.kinds, normalizer.every.nodes, normalizer.scalars.longest
     has_edits = normalizer.scalars.has_edits > U0
-    reset(begin, memo)
-    border = waiting = at = same = begin  # `same`: the end of the last character that changes
-    noted, covered_there, stays_there = begin, covered, stays
+    reset(start, memo)
+    border = waiting = at = same = start  # `same`: the end of the last character that changes
+    noted, covered_there, stays_there = start, covered, stays
     is_open, is_after_letter = False, False
-    while at < stop and not is_open:
+    while at < end and not is_open:
         if at <= limit:
             noted, covered_there, stays_there = at, covered, at - same + stays
         code, after = code_at(text, at)
         is_free = at > covered
-        if may_begin(text, at, stop, normalizer):
-            node, is_open = match_at(text, ITEMS, at, stop, U1, normalizer.every, memo)
+        if may_begin(text, at, end, normalizer):
+            node, is_open = match_at(text, ITEMS, at, end, U1, normalizer.every, memo)
             is_free = is_free and not nodes[node, LENGTH] and not is_open
             covered = max(covered, at + np.uint64(nodes[node, LENGTH]))
         if kinds[code] & CHANGES or (has_edits and (at < covered or (at == same and not stays and kinds[code] & WHITE))):
-            waiting, same, stays, is_after_letter = begin, after, U0, False
+            waiting, same, stays, is_after_letter = start, after, U0, False
         else:
             is_letter = not kinds[code] & WHITE
-            is_free = is_free and (at == begin or are_apart(text, at, code, normalizer.charsmap))
-            if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == begin:
+            is_free = is_free and (at == start or are_apart(text, at, code, normalizer.charsmap))
+            if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == start:
                 waiting = at
             is_after_letter = is_letter
             # Read one character more than `longest`, since a mark may follow the last character read.
-            if waiting > begin and (not longest or after - waiting > longest + U3):
-                border, waiting = waiting, begin
+            if waiting > start and (not longest or after - waiting > longest + U3):
+                border, waiting = waiting, start
         at = after
     return border, noted, covered_there, stays_there

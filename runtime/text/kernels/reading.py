@@ -62,40 +62,40 @@ def class_at(text, at, reader):
 
 
 @inlined
-def may_begin_special(text, at, stop, seconds, unknown):
+def may_begin_special(text, at, end, seconds, unknown):
     """Whether a special token may begin at a position; a quick filter by the token's second unit.
 
     The caller has checked the first unit. Earlier calls of `match_at` have shown that no token begins before the position `unknown`.
     """
-    return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
+    return at >= unknown and (at + U1 == end or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
 
 @inlined
-def is_other(found, text, at, stop, seconds, unknown):
+def is_other(found, text, at, end, seconds, unknown):
     """Whether `read_other` must read a character, of which `found` is the element in `bmp_classes`."""
-    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds, unknown))
+    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, end, seconds, unknown))
 
 
 @part
-def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
+def read_plain(text, at, end, symbols, filled, bmp_classes, seconds, unknown):
     """Read characters that become one symbol each, up to a character for `read_other`; return its position, and the number of symbols."""
-    while at + U32 <= stop:
+    while at + U32 <= end:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
             unsure = classes_looked_up(bmp_classes, U0, text, at, symbols, filled)
         while unsure:
             known = trailing_zeros(unsure)
             found = bmp_classes[text[at + known]]
-            if is_other(found, text, at + known, stop, seconds, unknown):
+            if is_other(found, text, at + known, end, seconds, unknown):
                 return at + known, filled + known
             symbols[filled + known] = found & ~NOT_PLAIN
             unsure &= unsure - U1
         at += U32
         filled += U32
-    while at < stop:
+    while at < end:
         found = bmp_classes[text[at]]
         if found & NOT_PLAIN:
-            if is_other(found, text, at, stop, seconds, unknown):
+            if is_other(found, text, at, end, seconds, unknown):
                 break
             found ^= NOT_PLAIN
         symbols[filled] = found
@@ -224,10 +224,10 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
 
 
 @inlined
-def number_spans(spans, begin, end, span):
+def number_spans(spans, start, end, span):
     """Write the spans of symbols that represent one character each; `span` is the span of the first symbol."""
-    for index in range(end - begin):
-        spans[begin + np.uint64(index)] = span + np.uint64(index) * STEP
+    for index in range(end - start):
+        spans[start + np.uint64(index)] = span + np.uint64(index) * STEP
 
 
 @inlined
@@ -250,28 +250,28 @@ def read_run(text, filled, reader, work):
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
-    ranks, at, stop = reading.ranks, reading.run_at, reading.run_end
+    ranks, at, end = reading.ranks, reading.run_at, reading.run_end
     turn, span = reading.run_turn, reading.run_span
     while ranks and filled < limit:
         rank = trailing_zeros(ranks)
-        while at < stop and filled < limit:
+        while at < end and filled < limit:
             number, at = class_at(text, at, reader)
             first = records[number] & NEXT
             if lists[first] and np.uint64(lists[first + U1]) >> RANK_SHIFT == rank:
                 turn, span = next_span(text, turn, span, reader)
             filled = put_list(number, rank, filled, span, reader, work)
-        if at == stop:
+        if at == end:
             ranks, at = ranks & ranks - U1, reading.run_start
     reading.ranks, reading.run_at, reading.run_turn, reading.run_span = ranks, at, turn, span
     return filled
 
 
 @inlined
-def begin_run(ranks, begin, stop, span, reading):
+def begin_run(ranks, start, end, span, reading):
     """Prepare `read_run` for a run of marks. `span` is the span of the run's first character."""
     reading.ranks, reading.run_span = ranks, span - STEP
-    reading.run_start = reading.run_at = reading.run_turn = begin
-    reading.run_end = stop
+    reading.run_start = reading.run_at = reading.run_turn = start
+    reading.run_end = end
 
 
 @inlined

@@ -65,11 +65,11 @@ def search_on(text, at, end, state, stop, table, memo):
 
 
 @part
-def remember(text, begin, end, reached, table, memo):
-    """Store the states of a search that began at `begin`, found a match up to `end`, and read on to `reached` without a longer match."""
+def remember(text, start, end, reached, table, memo):
+    """Store the states of a search that began at `start`, found a match up to `end`, and read on to `reached` without a longer match."""
     moves, columns = table.moves, table.scalars.columns
     memo[HAS_FAILED] = U1
-    at, state = begin, SEARCHES
+    at, state = start, SEARCHES
     while at < reached:
         symbol, after = class_at(text, at, table)
         state = np.uint64(moves[state * columns + symbol]) >> U1
@@ -81,14 +81,14 @@ def remember(text, begin, end, reached, table, memo):
 
 
 @part
-def search(text, begin, stop, at_end, table, memo):
-    """Search for the pre-token that begins at `begin`, and read at most up to `stop`. `at_end`: whether the text ends at `stop`.
+def search(text, start, stop, at_end, table, memo):
+    """Search for the pre-token that begins at `start`, and read at most up to `stop`. `at_end`: whether the text ends at `stop`.
 
     Returns:
         The end of the longest pre-token up to `stop`; and whether text after `stop` could make the pre-token longer.
     """
     moves, columns = table.moves, table.scalars.columns
-    at, end, state, near = begin, begin, SEARCHES, min(stop, begin + FEW)
+    at, end, state, near = start, start, SEARCHES, min(stop, start + FEW)
     while state and at < near:
         symbol, after = class_at(text, at, table)
         move = np.uint64(moves[state * columns + symbol])
@@ -100,9 +100,9 @@ def search(text, begin, stop, at_end, table, memo):
         end = at if moves[state * columns + columns - U1] & 1 else end
         state = U0
     if state == U0 and at > end + FAIRLY_FEW:
-        remember(text, begin, end, at, table, memo)
-    if state == U0 and end == begin:
-        _, end = class_at(text, begin, table)
+        remember(text, start, end, at, table, memo)
+    if state == U0 and end == start:
+        _, end = class_at(text, start, table)
     return end, state > U0
 
 

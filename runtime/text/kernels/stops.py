@@ -17,27 +17,27 @@ SECONDS = np.uint64(of.SECONDS)
 
 
 @inlined
-def is_stop(text, at, stop, stops, table):
+def is_stop(text, at, end, stops, table):
     """Whether a position is a stop. The last byte of a text is a stop if any next byte would make it one."""
     byte = stops[table + np.uint64(text[at])]
-    return byte > 0 and (at + U1 >= stop or byte & stops[table + SECONDS + np.uint64(text[at + U1])] > 0)
+    return byte > 0 and (at + U1 >= end or byte & stops[table + SECONDS + np.uint64(text[at + U1])] > 0)
 
 
 @inlined
-def stops_from(text, at, stop, stops, table):
-    """Return a bit mask of the 64 bytes from `at` on: bit i is set if byte i lies before `stop` and is a stop."""
-    found, left = stops_in(text, at, stops, table), stop - at
+def stops_from(text, at, end, stops, table):
+    """Return a bit mask of the 64 bytes from `at` on: bit i is set if byte i lies before `end` and is a stop."""
+    found, left = stops_in(text, at, stops, table), end - at
     return found & (U1 << left) - U1 if left < U64 else found
 
 
 @inlined
-def next_stop(text, at, stop, stops, table):
-    """Find the first stop from a position on; return `stop` if there is none."""
-    while AT_ONCE and at < stop:
-        found = stops_from(text, at, stop, stops, table)
+def next_stop(text, at, end, stops, table):
+    """Find the first stop from a position on; return `end` if there is none."""
+    while AT_ONCE and at < end:
+        found = stops_from(text, at, end, stops, table)
         if found:
             return at + trailing_zeros(found)
         at += U64
-    while at < stop and not is_stop(text, at, stop, stops, table):
+    while at < end and not is_stop(text, at, end, stops, table):
         at += U1
-    return min(at, stop)
+    return min(at, end)

@@ -87,15 +87,15 @@ def sort_marks(count, ranks, work):
     """Put marks in canonical order by a stable sort of each run of marks by rank."""
     items, at = work.items, U0
     while at < count:
-        begin = at
+        start = at
         while at < count and ranks[items[at] & LOW_HALF]:
             at += U1
-        if at - begin > FEW:
-            sort_many(begin, at, ranks, work)
+        if at - start > FEW:
+            sort_many(start, at, ranks, work)
         else:
-            for index in range(begin + U1, at):
+            for index in range(start + U1, at):
                 item, place = items[index], np.uint64(index)
-                while place > begin and ranks[items[place - U1] & LOW_HALF] > ranks[item & LOW_HALF]:
+                while place > start and ranks[items[place - U1] & LOW_HALF] > ranks[item & LOW_HALF]:
                     items[place] = items[place - U1]
                     place -= U1
                 items[place] = item
@@ -103,21 +103,21 @@ def sort_marks(count, ranks, work):
 
 
 @part
-def sort_many(begin, stop, ranks, work):
+def sort_many(start, end, ranks, work):
     """Sort a long run of marks by rank, with a counting sort."""
     items, spare, counts = work.items, work.sorted_items, work.counts
     for rank in range(RANKS + 1):
         counts[rank] = U0
-    for index in range(begin, stop):
+    for index in range(start, end):
         counts[np.uint64(ranks[items[index] & LOW_HALF]) + U1] += U1
     for rank in range(RANKS):
         counts[rank + 1] += counts[rank]
-    for index in range(begin, stop):
+    for index in range(start, end):
         rank = np.uint64(ranks[items[index] & LOW_HALF])
         spare[counts[rank]] = items[index]
         counts[rank] += U1
-    for index in range(stop - begin):
-        items[begin + np.uint64(index)] = spare[np.uint64(index)]
+    for index in range(end - start):
+        items[start + np.uint64(index)] = spare[np.uint64(index)]
 
 
 @inlined
@@ -184,22 +184,22 @@ def put_cluster(count, normalizer, work, text, filled, places, written):
 
 
 @inlined
-def copy_text(text, at, stop, origin, into, filled, places, written):
+def copy_text(text, at, end, origin, into, filled, places, written):
     """Copy text that does not change, with its spans; return the new number of bytes and of characters."""
     if len(places):
-        for index in range(at, stop):
+        for index in range(at, end):
             if np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION:
                 written = put_place(origin, origin + U1, places, written)
                 origin += U1
-    return copy_run(text, at, stop, into, filled), written
+    return copy_run(text, at, end, into, filled), written
 
 
 @part
-def normalise(text, at, stop, origin, normalizer, work, into, filled, places, written):
+def normalise(text, at, end, origin, normalizer, work, into, filled, places, written):
     """Normalize and write a stretch, the text between two added tokens.
 
     Args:
-        text, at, stop: the stretch.
+        text, at, end: the stretch.
         origin: the index of the stretch's first character in the raw text.
         normalizer, work: as in `rewrite`.
         into, filled: the output array of bytes, and the number of bytes in it.
@@ -209,35 +209,35 @@ def normalise(text, at, stop, origin, normalizer, work, into, filled, places, wr
         The new number of bytes and of characters.
     """
     kinds = normalizer.kinds
-    while at < stop:
-        begin = at
-        while at < stop and text[at] < ASCII_END and normalizer.ascii[text[at]] != NO_ASCII:
+    while at < end:
+        start = at
+        while at < end and text[at] < ASCII_END and normalizer.ascii[text[at]] != NO_ASCII:
             into[filled] = normalizer.ascii[text[at]]
             filled += U1
             written = put_place(origin, origin + U1, places, written)
             at, origin = at + U1, origin + U1
-        if at == stop:
+        if at == end:
             break
-        if at > begin:  # undo the last character, because the next character may change it
+        if at > start:  # undo the last character, because the next character may change it
             at, origin, filled, written = at - U1, origin - U1, filled - U1, written - U1
-        begin, first, last, last_origin = at, origin, at, origin
+        start, first, last, last_origin = at, origin, at, origin
         code, after = code_at(text, at)
-        while at < stop and not kinds[code] & CHANGES:
+        while at < end and not kinds[code] & CHANGES:
             last, last_origin = at, origin
             at, origin = after, origin + U1
-            if at < stop:
+            if at < end:
                 code, after = code_at(text, at)
-        if at == stop:
-            filled, written = copy_text(text, begin, stop, first, into, filled, places, written)
+        if at == end:
+            filled, written = copy_text(text, start, end, first, into, filled, places, written)
             break
-        filled, written = copy_text(text, begin, last, first, into, filled, places, written)
+        filled, written = copy_text(text, start, last, first, into, filled, places, written)
         count = characters = U0
         at, origin = last, last_origin
         code, after = code_at(text, at)
-        while at < stop and (at == last or kinds[code] & CHANGES):
+        while at < end and (at == last or kinds[code] & CHANGES):
             count, characters = put_parts(code, origin, count, characters, normalizer, work)
             at, origin = after, origin + U1
-            if at < stop:
+            if at < end:
                 code, after = code_at(text, at)
         sort_marks(count, normalizer.ranks, work)
         if normalizer.scalars.composes:

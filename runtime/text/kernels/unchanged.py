@@ -29,34 +29,34 @@ FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
 
 @inlined
-def may_begin(text, at, stop, normalizer):
+def may_begin(text, at, end, normalizer):
     """Whether an added token may begin at a position; a quick filter by the token's first two bytes."""
-    return normalizer.bytes[text[at]] & FIRST and (at + U1 >= stop or normalizer.bytes[text[at + U1]] & SECOND)
+    return normalizer.bytes[text[at]] & FIRST and (at + U1 >= end or normalizer.bytes[text[at + U1]] & SECOND)
 
 
 @inlined
-def has_space_ends(text, begin, stop, kinds):
+def has_space_ends(text, start, end, kinds):
     """Whether a text begins or ends with whitespace."""
-    return begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE > 0
+    return start < end and (kinds[code_at(text, start)[0]] | kinds[code_at(text, start_before(text, end))[0]]) & WHITE > 0
 
 
 @inlined
-def changes_at(text, at, stop, most, normalizer, memo):
+def changes_at(text, at, end, most, normalizer, memo):
     """Whether a character changes, or a string begins at it; the arguments are as in `stays`."""
     every = normalizer.every
-    if may_begin(text, at, stop, normalizer):
-        node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
+    if may_begin(text, at, end, normalizer):
+        node, _ = match_at(text, ITEMS, at, end, U0, every, memo)
         if every.nodes[node, LENGTH] and every.nodes[node, LEAST] <= most:
             return True
     return normalizer.kinds[code_at(text, at)[0]] & CHANGES > 0
 
 
 @part
-def stays(text, at, stop, table, most, normalizer, memo):
+def stays(text, at, end, table, most, normalizer, memo):
     """Whether no character of a text changes, and the text contains no string of ``normalizer.every``.
 
     Args:
-        text, at, stop: the text.
+        text, at, end: the text.
         table: the offset of a table in ``normalizer.stops``: `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
         most: the maximum value of a string in ``normalizer.every``; strings with a higher value are ignored.
         normalizer: `fst.text.arguments.NormalizerArguments`.
@@ -64,15 +64,15 @@ def stays(text, at, stop, table, most, normalizer, memo):
     """
     stops = normalizer.stops
     reset(at, memo)
-    while AT_ONCE and at < stop:
-        found = stops_from(text, at, stop, stops, table)
+    while AT_ONCE and at < end:
+        found = stops_from(text, at, end, stops, table)
         while found:
-            if changes_at(text, at + trailing_zeros(found), stop, most, normalizer, memo):
+            if changes_at(text, at + trailing_zeros(found), end, most, normalizer, memo):
                 return False
             found &= found - U1
         at += U64
-    while at < stop:
-        if is_stop(text, at, stop, stops, table) and changes_at(text, at, stop, most, normalizer, memo):
+    while at < end:
+        if is_stop(text, at, end, stops, table) and changes_at(text, at, end, most, normalizer, memo):
             return False
         at += U1
     return True
@@ -91,11 +91,11 @@ def is_unchanged(text, starts, normalizer, memo):
 
 
 @inlined
-def may_copy(text, begin, stop, normalizer, memo):
+def may_copy(text, start, end, normalizer, memo):
     """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``normalizer.mapped``."""
-    if not normalizer.scalars.copies or (normalizer.scalars.strips and has_space_ends(text, begin, stop, normalizer.kinds)):
+    if not normalizer.scalars.copies or (normalizer.scalars.strips and has_space_ends(text, start, end, normalizer.kinds)):
         return False
-    return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, normalizer, memo)
+    return stays(text, start, end, IF_FOUND_ANYWAY, FOUND_ANYWAY, normalizer, memo)
 
 
 @inlined
@@ -108,11 +108,11 @@ def put_front(byte, origin, width, into, filled, places, written):
 
 
 @part
-def put_places(text, begin, stop, origin, joins, places, written):
+def put_places(text, start, end, origin, joins, places, written):
     """Write the span of each character of a text. With `joins`, the span of a space is the character after it, because the space belongs to
     the next word.
     """
-    for at in range(begin, stop):
+    for at in range(start, end):
         byte = text[np.uint64(at)]
         if byte & LEAD_MASK != CONTINUES:
             first = origin + np.uint64(joins and byte == SPACE_BYTE)
@@ -121,22 +121,22 @@ def put_places(text, begin, stop, origin, joins, places, written):
 
 
 @part
-def copy_row(text, begin, stop, origin, is_inside, normalizer, into, filled, places, written):
+def copy_row(text, begin, end, origin, is_inside, normalizer, into, filled, places, written):
     """Copy a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
-    if begin < stop and not is_inside:
+    if begin < end and not is_inside:
         for index in range(len(normalizer.lead)):
             filled, written = put_front(normalizer.lead[index], origin, normalizer.scalars.leads, into, filled, places, written)
         prefix = normalizer.scalars.prefix
         if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != SPACE_BYTE:
             filled, written = put_front(SPACE_BYTE, origin, U1, into, filled, places, written)
-    start, filled = filled, put_bytes(text, begin, stop, into, filled)
+    start, filled = filled, put_bytes(text, begin, end, into, filled)
     for at in range(start, filled if len(normalizer.mapped) else start):
         into[np.uint64(at)] = normalizer.mapped[into[np.uint64(at)]]
-    count = stop - begin
-    for at in range(begin, stop, U64):
-        left = stop - np.uint64(at)
+    count = end - begin
+    for at in range(begin, end, U64):
+        left = end - np.uint64(at)
         bits = continuing(text, np.uint64(at))
         count -= ones(bits & (U1 << left) - U1 if left < U64 else bits)
     if len(places):
-        put_places(text, begin, stop, origin, normalizer.scalars.separator != KEEPS_WHITE, places, written)
+        put_places(text, begin, end, origin, normalizer.scalars.separator != KEEPS_WHITE, places, written)
     return filled, written + count

@@ -56,17 +56,17 @@ def takes_prefix(index, own, normalizer):
 
 
 @part
-def put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written):
+def put_words(text, own, start, stop, index, goes_on, normalizer, into, filled, places, written):
     """Write a part of a normalized stretch that contains no added tokens, for a normalizer that writes spaces as a symbol such as ▁.
 
     Args:
-        text, own, begin, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. The prefix `FIRST` requires spans.
+        text, own, start, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. The prefix `FIRST` requires spans.
         goes_on: whether the first word continues from text before the part.
         normalizer, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
     """
     kinds, symbol, separator = normalizer.kinds, normalizer.scalars.symbol, normalizer.scalars.separator
     in_word = has_word = goes_on
-    at = begin
+    at = start
     while at < stop:
         if in_word and not len(places):
             end = next_stop(text, at, stop, normalizer.stops, OF_WORDS)

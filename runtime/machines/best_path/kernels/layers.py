@@ -42,17 +42,17 @@ def pack_move(layer, first):
 
 
 @inlined
-def first_arc(labels, begin, end, label):
-    """Find the first arc from `begin` on that has at least this label."""
-    while end - begin > FEW:
-        middle = begin + (end - begin) // U2
+def first_arc(labels, start, end, label):
+    """Find the first arc from `start` on that has at least this label."""
+    while end - start > FEW:
+        middle = start + (end - start) // U2
         if np.uint64(labels[middle]) < label:
-            begin = middle + U1
+            start = middle + U1
         else:
             end = middle
-    while begin < end and np.uint64(labels[begin]) < label:
-        begin += U1
-    return begin
+    while start < end and np.uint64(labels[start]) < label:
+        start += U1
+    return start
 
 
 @inlined
@@ -114,9 +114,9 @@ def relax(first, count, tail, table, work):
         state, weight = np.uint64(work.states[first + item]), work.weights[first + item]
         if weight > LIMIT or weight < -LIMIT:
             return count, False
-        begin, end = np.uint64(table.row_start[state]), np.uint64(table.row_start[state + U1])
-        if begin < end and np.uint64(table.labels[end - U1]) == EPSILON:
-            arc = first_arc(table.labels, begin, end, EPSILON)
+        start, end = np.uint64(table.row_start[state]), np.uint64(table.row_start[state + U1])
+        if start < end and np.uint64(table.labels[end - U1]) == EPSILON:
+            arc = first_arc(table.labels, start, end, EPSILON)
             count, tail = offer(weight, item, arc, end, EPSILON, first, count, tail, table, work)
     return count, True
 
@@ -145,10 +145,10 @@ def normalize(first, count, work):
 @inlined
 def is_same(layer, first, count, work):
     """Whether a kept layer has the items of the layer that was made last."""
-    begin, end = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1])
-    if end - begin != count:
+    start, end = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1])
+    if end - start != count:
         return False
-    for index in range(begin, end):
+    for index in range(start, end):
         item = np.uint64(index)
         state = np.uint64(work.states[item])
         if work.stamps[state] != work.counts[CLOCK] or work.weights[first + np.uint64(work.slots[state])] != work.weights[item]:
@@ -172,12 +172,12 @@ def slot_for(total, first, count, work):
 @inlined
 def store_backs(layer, table, work):
     """Store the backs of a layer in the order of its items; return the index of the first."""
-    begin, count, first = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1] - work.begins[layer]), work.counts[BACKS]
+    start, count, first = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1] - work.begins[layer]), work.counts[BACKS]
     for index in range(count):
-        state = np.uint64(work.states[begin + np.uint64(index)])
+        state = np.uint64(work.states[start + np.uint64(index)])
         work.queue[np.uint64(work.slots[state])] = index  # the number of an item that was made, as an item of the kept layer
     for index in range(count):
-        state = np.uint64(work.states[begin + np.uint64(index)])
+        state = np.uint64(work.states[start + np.uint64(index)])
         back = work.fresh[np.uint64(work.slots[state])]
         before, arc = back >> HALF, back & LOW_HALF
         if arc != NO_ARC and np.uint64(table.labels[arc]) == EPSILON:
@@ -259,13 +259,13 @@ def next_layer(layer, byte, table, work):
     if not has_room(table, work):
         return NO_ROOM
     work.counts[CLOCK] += U1
-    first, count, tail, begin = work.counts[ITEMS], U0, U0, np.uint64(work.begins[layer])
-    for index in range(begin, np.uint64(work.begins[layer + U1])):
+    first, count, tail, start = work.counts[ITEMS], U0, U0, np.uint64(work.begins[layer])
+    for index in range(start, np.uint64(work.begins[layer + U1])):
         item = np.uint64(index)
         state = np.uint64(work.states[item])
         end = np.uint64(table.row_start[state + U1])
         arc = first_arc(table.labels, np.uint64(table.row_start[state]), end, byte)
-        count, tail = offer(work.weights[item], item - begin, arc, end, byte, first, count, tail, table, work)
+        count, tail = offer(work.weights[item], item - start, arc, end, byte, first, count, tail, table, work)
     count, is_narrow = relax(first, count, tail, table, work)
     move = keep(first, count, table, work) if is_narrow else WIDE
     if move != WIDE:

@@ -48,20 +48,20 @@ def size_of(depth, item, table, work):
     back = work.backs[np.uint64(work.trail[depth]) + item]
     while back & LOW_HALF != NO_ARC:
         arc = back & LOW_HALF
-        begin, end = string_bounds(arc, table)
-        size += end - begin
+        start, end = string_bounds(arc, table)
+        size += end - start
         depth -= np.uint64(np.uint64(table.labels[arc]) != EPSILON)
         back = work.backs[np.uint64(work.trail[depth]) + (back >> HALF)]
     return size
 
 
 @inlined
-def put_spans(spans, begin, at, out_spans, filled, end):
+def put_spans(spans, start, at, out_spans, filled, end):
     """Write the span of the bytes from `filled` to `end` of the output: that of the byte before a position of the text, or at the start of
-    the row, `begin`, the empty span.
+    the row, `start`, the empty span.
     """
     first = last = 0
-    if at > begin:
+    if at > start:
         first, last = spans[(at - U1) << U1], spans[(at << U1) - U1]
     for index in range(filled, end):
         place = np.uint64(index) << U1
@@ -69,8 +69,8 @@ def put_spans(spans, begin, at, out_spans, filled, end):
 
 
 @part
-def write(depth, item, begin, place, spans, out, out_spans, table, work):
-    """Write the output of the path to an item, given as in `size_of`; return `DONE` or `NEEDS_OUTPUT`. `begin` is the start of the row."""
+def write(depth, item, start, place, spans, out, out_spans, table, work):
+    """Write the output of the path to an item, given as in `size_of`; return `DONE` or `NEEDS_OUTPUT`. `start` is the start of the row."""
     at = place[FILLED] + size_of(depth, item, table, work)
     if at > np.uint64(len(out)):
         place[REPORT] = at
@@ -81,7 +81,7 @@ def write(depth, item, begin, place, spans, out, out_spans, table, work):
         arc = back & LOW_HALF
         first, last = string_bounds(arc, table)
         if len(spans):
-            put_spans(spans, begin, place[AT] + depth, out_spans, at - (last - first), at)
+            put_spans(spans, start, place[AT] + depth, out_spans, at - (last - first), at)
         at -= last - first
         put_bytes(table.string_bytes, first, last, out, at)
         depth -= np.uint64(np.uint64(table.labels[arc]) != EPSILON)
@@ -119,12 +119,12 @@ def last_certain(depth, count, table, work):
 
 
 @part
-def settle(depth, move, begin, place, spans, out, out_spans, table, work):
+def settle(depth, move, start, place, spans, out, out_spans, table, work):
     """Write the path up to the last certain item, and move the place after it.
 
     Args:
         depth, move: the current layer's place in the trail, and the move to it.
-        begin: the start of the row.
+        start: the start of the row.
 
     Returns:
         `DONE`, `FULL` if there is no certain item after the place, or `NEEDS_OUTPUT`.
@@ -133,7 +133,7 @@ def settle(depth, move, begin, place, spans, out, out_spans, table, work):
     depth, item = last_certain(depth, np.uint64(work.begins[layer + U1]) - np.uint64(work.begins[layer]), table, work)
     if depth == U0:
         return FULL
-    if write(depth, item, begin, place, spans, out, out_spans, table, work) == NEEDS_OUTPUT:
+    if write(depth, item, start, place, spans, out, out_spans, table, work) == NEEDS_OUTPUT:
         return NEEDS_OUTPUT
     place[AT] += depth
     place[STATE] = table.targets[work.backs[np.uint64(work.trail[depth]) + item] & LOW_HALF]
@@ -154,7 +154,7 @@ def start_at(state, table, work):
 
 
 @part
-def walk(text, at, stop, move, table, work):
+def walk(text, at, end, move, table, work):
     """Make the trail of a text, given the move to its first layer.
 
     Returns:
@@ -163,7 +163,7 @@ def walk(text, at, stop, move, table, work):
     """
     trail, moves, depth = work.trail, work.moves, U0
     trail[depth] = move & LOW_HALF
-    last = min(stop, at + np.uint64(len(trail)) - U1)
+    last = min(end, at + np.uint64(len(trail)) - U1)
     while at < last:
         layer, byte = move >> HALF, np.uint64(text[at])
         following = moves[layer << U8 | byte]
@@ -179,17 +179,17 @@ def walk(text, at, stop, move, table, work):
 
 
 @part
-def end_row(begin, stop, move, place, spans, out, out_spans, table, work):
+def end_row(start, stop, move, place, spans, out, out_spans, table, work):
     """Write the end of a complete row, given the move to its last layer; return the result."""
     end = np.uint64(work.ends[move >> HALF])
     if end == U0:
         place[REPORT] = stop
         return NO_PATH
-    return write(stop - place[AT], end - U1, begin, place, spans, out, out_spans, table, work)
+    return write(stop - place[AT], end - U1, start, place, spans, out, out_spans, table, work)
 
 
 @part
-def rewrite_row(text, begin, stop, is_open, place, spans, out, out_spans, table, work):
+def rewrite_row(text, start, end, is_open, place, spans, out, out_spans, table, work):
     """Rewrite a row from the current place on; return the result."""
     is_new = False  # whether all layers were made since the place was reached
     while True:
@@ -199,14 +199,14 @@ def rewrite_row(text, begin, stop, is_open, place, spans, out, out_spans, table,
             is_new, move = True, start_at(place[STATE], table, work)
         at, following = place[AT], move
         if move != WIDE:
-            at, move, following = walk(text, at, stop, move, table, work)
+            at, move, following = walk(text, at, end, move, table, work)
         if following == WIDE or following >> HALF == DEAD:
             place[REPORT] = at
             return TOO_WIDE if following == WIDE else NO_PATH
-        if at == stop and not is_open:
-            return end_row(begin, stop, move, place, spans, out, out_spans, table, work)
-        result = settle(at - place[AT], move, begin, place, spans, out, out_spans, table, work)
-        if at == stop:
+        if at == end and not is_open:
+            return end_row(start, end, move, place, spans, out, out_spans, table, work)
+        result = settle(at - place[AT], move, start, place, spans, out, out_spans, table, work)
+        if at == end:
             return DONE if result == FULL else result
         if result == NEEDS_OUTPUT or (result == FULL and (is_new or following != NO_ROOM)):
             return result
@@ -216,15 +216,15 @@ def rewrite_row(text, begin, stop, is_open, place, spans, out, out_spans, table,
 
 
 @inlined
-def copy_row(text, begin, stop, filled, place, spans, out, out_spans):
+def copy_row(text, start, end, filled, place, spans, out, out_spans):
     """Copy a row without a path, after the first `filled` bytes of the output; return the result."""
-    if filled + (stop - begin) > np.uint64(len(out)):
-        place[REPORT] = filled + (stop - begin)
+    if filled + (end - start) > np.uint64(len(out)):
+        place[REPORT] = filled + (end - start)
         return NEEDS_OUTPUT
-    place[FILLED] = put_bytes(text, begin, stop, out, filled)
+    place[FILLED] = put_bytes(text, start, end, out, filled)
     if len(spans):
-        for index in range((stop - begin) << U1):
-            out_spans[(filled << U1) + np.uint64(index)] = spans[(begin << U1) + np.uint64(index)]
+        for index in range((end - start) << U1):
+            out_spans[(filled << U1) + np.uint64(index)] = spans[(start << U1) + np.uint64(index)]
     return DONE
 
 
@@ -252,12 +252,12 @@ def rewrite(text, starts, more, place, spans, out, out_starts, out_spans, table,
     rows = np.uint64(len(starts)) - U1
     while place[ROW] < rows:
         row = place[ROW]
-        begin, stop, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
-        result = rewrite_row(text, begin, stop, is_open, place, spans, out, out_spans, table, work)
+        start, end, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
+        result = rewrite_row(text, start, end, is_open, place, spans, out, out_spans, table, work)
         if result == NO_PATH and table.copies[0]:
-            result = copy_row(text, begin, stop, np.uint64(out_starts[row]), place, spans, out, out_spans)
+            result = copy_row(text, start, end, np.uint64(out_starts[row]), place, spans, out, out_spans)
         if result != DONE or is_open:
             return result
         out_starts[row + U1] = place[FILLED]
-        place[ROW], place[AT], place[STATE] = row + U1, stop, table.start[0]
+        place[ROW], place[AT], place[STATE] = row + U1, end, table.start[0]
     return DONE

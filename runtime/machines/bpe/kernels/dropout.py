@@ -108,7 +108,7 @@ def join(numbers, at, size, place, table, count, candidates):
 
 
 @part
-def merge(text, begin, end, table, stream, numbers, at):
+def merge(text, start, end, table, stream, numbers, at):
     """Encode a pre-token. `numbers` and the result are as in `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
 
     Args:
@@ -116,7 +116,7 @@ def merge(text, begin, end, table, stream, numbers, at):
         stream: uint64, the state of the random generator before the first number of the pre-token.
     """
     merging = table.merging
-    size = begin_merging(text, begin, end - begin, merging, numbers, at)
+    size = begin_merging(text, start, end - start, merging, numbers, at)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), merging.pairs, count)

@@ -54,8 +54,8 @@ def list_pending(pretokens, pending, waiting, slices, active):
     """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Set the slices of all items to 0."""
     count, first = U0, np.uint64(pretokens[0]) & PLACE
     for item in range(waiting):
-        begin, end, length = bounds_of(pretokens, pending[item] >> HALF)
-        active[count] = begin - first | (end - first) << LEFT | (end - first) << OUT | np.uint64(item) << ITEM
+        start, end, length = bounds_of(pretokens, pending[item] >> HALF)
+        active[count] = start - first | (end - first) << LEFT | (end - first) << OUT | np.uint64(item) << ITEM
         slices[item] = U0
         count += np.uint64(length <= LONGEST)
     return count
@@ -86,13 +86,13 @@ def write_tokens(table, active, count, states, slices):
     entries, lengths, left = table.entries, table.shared.lengths, U0
     for item in range(count):
         slice_ = active[item]
-        begin, end, out = slice_ & FIELD, slice_ >> LEFT & FIELD, (slice_ >> OUT & FIELD) - U1
+        start, end, out = slice_ & FIELD, slice_ >> LEFT & FIELD, (slice_ >> OUT & FIELD) - U1
         token = np.uint64(entries[np.uint64(states[end - U1])]) & TARGET
         size = np.uint64(lengths[token])
         states[out] = token
         slice_ -= size << LEFT | U1 << OUT
         slices[slice_ >> ITEM] = active[left] = slice_
-        left += np.uint64(begin + size < end)
+        left += np.uint64(start + size < end)
     return left
 
 
@@ -101,9 +101,9 @@ def transduce(text, pretokens, pending, waiting, table, active, states, slices):
     """Encode the pending pre-tokens of at most `LONGEST` bytes. One byte of each pre-token is read in turn, and then one token of each is
     written in turn, the last token first. So memory accesses overlap, and no branch depends on the text.
 
-    Positions are counted from the first byte of the round. An active pre-token is ``begin | end << 16 | end << 32 | item << 48``. These
+    Positions are counted from the first byte of the round. An active pre-token is ``start | end << 16 | end << 32 | item << 48``. These
     fields have 16 bits, because a round has at most `fst.pretokens.arguments.PRETOKENS` items, and its pre-tokens begin in its first
-    ``2 * CHUNK`` bytes. While the pre-token is read, the begin moves forward. Then the first end moves backward by a token's bytes, and the
+    ``2 * CHUNK`` bytes. While the pre-token is read, the start moves forward. Then the first end moves backward by a token's bytes, and the
     second end by 1 for each token.
 
     Args:
@@ -124,12 +124,12 @@ def transduce(text, pretokens, pending, waiting, table, active, states, slices):
 
 
 @part
-def encode_long(text, begin, end, table, ids, at):
+def encode_long(text, start, end, table, ids, at):
     """Encode a long pre-token: write the last token at each byte to `ids`, and then the ids; return the output index after the last id."""
     entries, lengths = table.entries, table.shared.lengths
-    state, left = ROOT, end - begin
+    state, left = ROOT, end - start
     for index in range(left):
-        state = step(entries, state, np.uint64(text[begin + np.uint64(index)]))
+        state = step(entries, state, np.uint64(text[start + np.uint64(index)]))
         ids[at + np.uint64(index)] = np.int32(np.uint64(entries[state]) & TARGET)
     out = left
     while left:
@@ -137,7 +137,7 @@ def encode_long(text, begin, end, table, ids, at):
         out -= U1
         ids[at + out] = token
         left -= np.uint64(lengths[np.uint64(token)])
-    count = end - begin - out
+    count = end - start - out
     for index in range(count):
         ids[at + np.uint64(index)] = ids[at + out + np.uint64(index)]
     return at + count
@@ -158,13 +158,13 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         text, table, output, work: as in `encode_rows`.
     """
     tokens, slices, special_ids, ids, at = work.tokens, work.slots, work.special_ids, output.ids, work.state.count
-    begin = special = ends = U0
+    start = special = ends = U0
     offset, around = np.uint64(pretokens[0]) & PLACE, np.uint64(len(output.suffix) + len(output.prefix))
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         slice_, kind = slices[item], np.uint64(pretokens[index]) >> KIND << KIND
-        at = copy(scratch, begin, gap, ids, at)
-        begin = gap + U1
+        at = copy(scratch, start, gap, ids, at)
+        start = gap + U1
         if slice_ or kind == ROW_END:
             out = slice_ >> OUT & FIELD
             _, end, _ = bounds_of(pretokens, index)
@@ -182,7 +182,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         else:
             first, end, _ = bounds_of(pretokens, index)
             at = encode_long(text, first, end, table, ids, at)
-    at = copy(scratch, begin, written, ids, at)
+    at = copy(scratch, start, written, ids, at)
     work.state.count, row = end_rows(slices, ends, row, output, at)
     return row
 

@@ -117,12 +117,12 @@ def join(numbers, at, size, place, token, pairs, count):
 
 
 @part
-def put_characters(text, begin, length, table, numbers, at):
+def put_characters(text, start, length, table, numbers, at):
     """Write the atoms of a pre-token, from its characters (`fst.machines.bpe.merge_list.atoms_of_characters`); return their number."""
-    alphabet, atoms, size, place, waits = table.alphabet, table.atoms, U0, begin, False
+    alphabet, atoms, size, place, waits = table.alphabet, table.atoms, U0, start, False
     unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
-    while place < begin + length:
-        token, after = next_character(text, begin, place, begin + length, alphabet)
+    while place < start + length:
+        token, after = next_character(text, start, place, start + length, alphabet)
         if token != ABSENT:
             numbers[at + size] = unknown
             size += np.uint64(waits)
@@ -142,11 +142,11 @@ def put_characters(text, begin, length, table, numbers, at):
 
 
 @part
-def put_bytes(text, begin, length, table, numbers, at):
+def put_bytes(text, start, length, table, numbers, at):
     """Write the atoms of a pre-token, from its bytes (`fst.machines.bpe.merge_list.atoms_of`); return their number."""
     atoms, fused, last, size = table.atoms, table.fused[0], ABSENT, U0
     for index in range(length):
-        atom = atoms[code_of(text, begin, begin + np.uint64(index), begin + length)]
+        atom = atoms[code_of(text, start, start + np.uint64(index), start + length)]
         if atom != ABSENT and not (atom == last and atom == fused):
             numbers[at + size] = atom
             size += U1
@@ -155,11 +155,11 @@ def put_bytes(text, begin, length, table, numbers, at):
 
 
 @inlined
-def put_atoms(text, begin, length, table, numbers, at):
+def put_atoms(text, start, length, table, numbers, at):
     """Write the atoms of a pre-token, and return their number."""
     if len(table.alphabet.rules):
-        return put_characters(text, begin, length, table, numbers, at)
-    return put_bytes(text, begin, length, table, numbers, at)
+        return put_characters(text, start, length, table, numbers, at)
+    return put_bytes(text, start, length, table, numbers, at)
 
 
 @inlined
@@ -172,9 +172,9 @@ def link_atoms(numbers, at, size):
 
 
 @inlined
-def begin_merging(text, begin, length, table, numbers, at):
+def begin_merging(text, start, length, table, numbers, at):
     """Write the atoms of a pre-token, and link them. Return the number of atoms."""
-    size = put_atoms(text, begin, length, table, numbers, at)
+    size = put_atoms(text, start, length, table, numbers, at)
     link_atoms(numbers, at, size)
     return size
 
@@ -252,7 +252,7 @@ def merge_few(numbers, at, size, pairs):
 
 
 @part
-def merge(text, begin, end, table, numbers, at):
+def merge(text, start, end, table, numbers, at):
     """Encode a pre-token of n atoms; if they are few, without links and queue.
 
     `numbers`, the array of the output's ids, also contains the working data, from `at` on: n tokens; n positions of the next token (n after
@@ -263,7 +263,7 @@ def merge(text, begin, end, table, numbers, at):
     Returns:
         The index after the last id.
     """
-    pairs, size = table.pairs, put_atoms(text, begin, end - begin, table, numbers, at)
+    pairs, size = table.pairs, put_atoms(text, start, end - start, table, numbers, at)
     if size <= FEW:
         return merge_few(numbers, at, size, pairs)
     link_atoms(numbers, at, size)
@@ -283,13 +283,13 @@ def merge(text, begin, end, table, numbers, at):
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, at = work.special_ids, output.ids, work.state.count
-    begin = special = U0
+    start = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, _ = bounds_of(pretokens, index)
-        at = copy(scratch, begin, gap, ids, at)
-        begin = gap + U1
+        at = copy(scratch, start, gap, ids, at)
+        start = gap + U1
         if kind == U0:
             at = merge(text, first, last, table, ids, at)
         elif kind == LONG:
@@ -297,7 +297,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
-    work.state.count = copy(scratch, begin, written, ids, at)
+    work.state.count = copy(scratch, start, written, ids, at)
     return row
 
 

@@ -46,8 +46,8 @@ def copy_masks(states, masks, out):
         for word in range(copied, width):
             out[row, word] = np.uint32(0)
         if mask >= 0:
-            begin, end = flips_of(mask, masks)
-            for flip in masks.flips[begin:end]:
+            start, end = flips_of(mask, masks)
+            for flip in masks.flips[start:end]:
                 out[row, flip >> WORD_SHIFT] ^= ONE << (flip & BIT)
     return DONE
 
@@ -73,15 +73,15 @@ def expand(rows, out):
 def is_allowed(state, number, masks):
     """Whether the mask of a state has the bit of an id."""
     mask = np.int64(masks.mask_of[state])
-    begin, end = flips_of(mask, masks)
+    start, end = flips_of(mask, masks)
     found = masks.rows[masks.bases[mask], number >> 5] >> np.uint32(number & 31) & ONE
-    while begin < end:
-        middle = (begin + end) >> 1
+    while start < end:
+        middle = (start + end) >> 1
         if masks.flips[middle] < number:
-            begin = middle + 1
+            start = middle + 1
         else:
             end = middle
-    is_flipped = begin < masks.flip_ends[mask] and masks.flips[begin] == number
+    is_flipped = start < masks.flip_ends[mask] and masks.flips[start] == number
     return bool(found) != is_flipped
 
 
@@ -113,16 +113,16 @@ def follow(automaton, tokens, masks, state, ids):
                 return unread
             state = states + ENDED
             continue
-        begin, end = tokens.token_ends[number - 1] if number else np.int64(0), tokens.token_ends[number]
-        if is_ended or begin == end:
+        start, end = tokens.token_ends[number - 1] if number else np.int64(0), tokens.token_ends[number]
+        if is_ended or start == end:
             return unread
         data = tokens.token_bytes
         if is_first and len(tokens.first_ends):
-            begin, end = tokens.first_ends[number - 1] if number else np.int64(0), tokens.first_ends[number]
+            start, end = tokens.first_ends[number - 1] if number else np.int64(0), tokens.first_ends[number]
             data = tokens.first_bytes
-        if begin == end and tokens.keeps_first[0]:
+        if start == end and tokens.keeps_first[0]:
             continue
-        for place in range(begin, end):
+        for place in range(start, end):
             source = np.int64(automaton.targets[source, automaton.classes[data[place]]])
             if source < 0:
                 return unread

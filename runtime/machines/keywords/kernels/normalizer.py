@@ -42,12 +42,12 @@ def fold(text, starts, codes, folded):
     into, filled, at = folded.text, U0, np.uint64(starts[0])
     folded.starts[0] = 0
     for row in range(len(starts) - 1):
-        stop = np.uint64(starts[row + 1])
-        while at < stop:
-            while at + U64 <= stop and put_block(text, at, into, filled):
+        end = np.uint64(starts[row + 1])
+        while at < end:
+            while at + U64 <= end and put_block(text, at, into, filled):
                 at += U64
                 filled += U64
-            until = min(at + U64, stop)
+            until = min(at + U64, end)
             while at < until:
                 code, at = code_at(text, at)
                 filled = put_code(np.uint64(codes[code]) & CODE, into, filled)
@@ -64,7 +64,7 @@ def back(text, at, count):
 
 @kernel
 def cover(text, starts, origin, kept_characters, normalised):
-    """Extend the span of each normalized character to the begin of the next span; extend the last span to the end of its text.
+    """Extend the span of each normalized character to the start of the next span; extend the last span to the end of its text.
 
     Args:
         text, starts, origin: as in `spell`.
@@ -73,14 +73,14 @@ def cover(text, starts, origin, kept_characters, normalised):
     """
     places, at = normalised.places, kept_characters
     for row in range(len(starts) - 1):
-        stop = np.uint64(normalised.firsts[row + 1])
+        end = np.uint64(normalised.firsts[row + 1])
         following = origin + count_characters(text, np.uint64(starts[row]), np.uint64(starts[row + 1]))
-        for back_from in range(stop - at):
-            index = stop - U1 - np.uint64(back_from)
+        for back_from in range(end - at):
+            index = end - U1 - np.uint64(back_from)
             first, last = places[index] & LOW_HALF, places[index] >> HALF
             places[index] = first | max(last, following) << HALF
             following = first
-        at, origin = stop, U0
+        at, origin = end, U0
 
 
 @kernel

@@ -75,8 +75,8 @@ def run_rows(text, starts, more, table, output, work):
     block, bits, behind = count_from(text, at, first)
     for index in range(rows):
         row = np.uint64(index)
-        stop = np.uint64(starts[row + U1])
-        while at < stop:
+        end = np.uint64(starts[row + U1])
+        while at < end:
             byte = np.uint64(text[at])
             entry = step(entries, state, byte)
             at += U1

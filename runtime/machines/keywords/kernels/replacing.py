@@ -32,32 +32,32 @@ def size_of(by_ends, number):
 
 
 @part
-def after(text, at, stop, count):
-    """Find the position `count` characters after `at`. The text must have `count` characters or more from `at` to `stop`."""
-    while count >= BLOCK and at + BLOCK <= stop:
+def after(text, at, end, count):
+    """Find the position `count` characters after `at`. The text must have `count` characters or more from `at` to `end`."""
+    while count >= BLOCK and at + BLOCK <= end:
         count -= count_characters(text, at, at + BLOCK)
         at += BLOCK
-    while at < stop and text[at] & LEAD_MASK == CONTINUES:  # skip to the end of a character that the last block has cut in two
+    while at < end and text[at] & LEAD_MASK == CONTINUES:  # skip to the end of a character that the last block has cut in two
         at += U1
     while count:
         at += U1
-        while at < stop and text[at] & LEAD_MASK == CONTINUES:
+        while at < end and text[at] & LEAD_MASK == CONTINUES:
             at += U1
         count -= U1
     return at
 
 
 @part
-def moved(text, at, stop, characters, count):
+def moved(text, at, end, characters, count):
     """Find the position of a character in a row.
 
     Args:
         at, characters: a position in the row where the search begins, and the number of the row's characters before it.
-        stop: the end of the row.
+        end: the end of the row.
         count: the index of the character in the row.
     """
     if count >= characters:
-        return after(text, at, stop, count - characters)
+        return after(text, at, end, count - characters)
     while characters > count:
         at -= U1
         while text[at] & LEAD_MASK == CONTINUES:

@@ -52,15 +52,15 @@ PATIENCE = np.uint64(16)  # number of rounds of four walks before `follow` is tr
 
 
 @part
-def in_characters(text, begin, before, offsets, first, last):
+def in_characters(text, start, before, offsets, first, last):
     """Convert positions in a row of text from bytes to characters.
 
     Args:
-        begin: the position where the row begins, or continues from the last call.
-        before: the number of characters of the row before `begin`.
+        start: the position where the row begins, or continues from the last call.
+        before: the number of characters of the row before `start`.
         offsets: int32[n]; the elements `first` to `last`, which ascend, are converted in place.
     """
-    block, bits, behind = count_from(text, begin, before)
+    block, bits, behind = count_from(text, start, before)
     for index in range(first, last):
         at = np.uint64(offsets[np.uint64(index)])
         block, bits, behind = count_to(text, at, block, bits, behind)
@@ -68,11 +68,11 @@ def in_characters(text, begin, before, offsets, first, last):
 
 
 @part
-def report(begin, number, table, output, notes):
+def report(start, number, table, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position in the text of the first byte that the state represents.
+        start: the position in the text of the first byte that the state represents.
         number: the output, which is the number of its last match.
     """
     matches, last, place = table.matches, number << U2, notes.place
@@ -85,8 +85,8 @@ def report(begin, number, table, output, notes):
         at -= U1
         output.ids[at] = matches[last + KEYWORD]
         if len(output) > IDS_ALONE and len(output.offsets):
-            output.offsets[at << U1] = begin + np.uint64(matches[last + START])
-            output.offsets[at << U1 | U1] = begin + np.uint64(matches[last + END])
+            output.offsets[at << U1] = start + np.uint64(matches[last + START])
+            output.offsets[at << U1 | U1] = start + np.uint64(matches[last + END])
             output.words[at] = WORD
         last = np.uint64(matches[last + BEFORE_IT]) << U2
 
@@ -108,10 +108,10 @@ def report_rest(at, state, table, output, notes):
 
 
 @inlined
-def end_matches(text, begin, output, notes):
-    """Convert the spans of a row's matches from bytes to characters; the row begins at `begin`."""
+def end_matches(text, start, output, notes):
+    """Convert the spans of a row's matches from bytes to characters; the row begins at `start`."""
     if len(output) > IDS_ALONE and len(output.offsets) and notes.first < notes.place:
-        in_characters(text, begin, notes.before, output.offsets, notes.first << U1, notes.place << U1)
+        in_characters(text, start, notes.before, output.offsets, notes.first << U1, notes.place << U1)
     notes.first = notes.place
 
 
@@ -218,9 +218,9 @@ def read_in_turns(text, starts, closed, at, size, state, table, output, work):
     walk(text, starts, closed, work.notes.row, at, size, table, work)
     for number in range(WALKS):
         index = np.uint64(number)
-        first, begin = index * REGION, at + index * size
-        close_rows(text, starts, begin, output, work.notes)
-        state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, table, output, work)
+        first, start = index * REGION, at + index * size
+        close_rows(text, starts, start, output, work.notes)
+        state, agrees, kept = join(text, starts, closed, start, start + size, state, first, table, output, work)
         if agrees:
             expand(text, starts, kept, work.counts[index], table, output, work)
             state = work.states[index]
@@ -251,8 +251,8 @@ def run_rows(text, starts, more, table, output, work):
     close_rows(text, starts, at, output, notes)
     at -= np.uint64(table.depths[state])
     if more:
-        begin = np.uint64(starts[closed])
-        end_matches(text, begin, output, notes)
-        call.before = notes.before + count_characters(text, begin, at)
+        start = np.uint64(starts[closed])
+        end_matches(text, start, output, notes)
+        call.before = notes.before + count_characters(text, start, at)
     call.count, call.is_open = notes.place, more
     return at

@@ -92,18 +92,18 @@ def walk_alone(text, starts, closed, row, at, end, state, table, events, count):
 
 
 @part
-def walk(text, starts, closed, row, begin, size, table, work):
+def walk(text, starts, closed, row, start, size, table, work):
     """Run four walks in turns, each over one segment.
 
     Args:
         text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.run_rows`.
         closed: the number of rows that end in this call.
-        row: the row that contains the position `begin`.
-        begin, size: the position of the first segment; the size of each segment, at least 1.
+        row: the row that contains the position `start`.
+        start, size: the position of the first segment; the size of each segment, at least 1.
         work: `fst.machines.keywords.table.Work`; `events`, `states` and `counts` receive the results.
     """
     events = work.events
-    at_0, at_1, at_2, at_3 = begin, begin + size, begin + U2 * size, begin + U3 * size
+    at_0, at_1, at_2, at_3 = start, start + size, start + U2 * size, start + U3 * size
     end_0, end_1, end_2, end_3 = at_1, at_2, at_3, at_3 + size
     row_0, stop_0 = stop_of(starts, closed, row, at_0, end_0)
     row_1, stop_1 = stop_of(starts, closed, row_0, at_1, end_1)

@@ -24,10 +24,10 @@ def holds(condition, frame, table, registers):
         registers: the frames; each has a register for each feature.
     """
     features = table.features[0]
-    begin = frame * features
-    after = begin + features
+    start = frame * features
+    after = start + features
     for feature in range(features):
-        registers[after + np.uint64(feature)] = registers[begin + np.uint64(feature)]
+        registers[after + np.uint64(feature)] = registers[start + np.uint64(feature)]
     at, end = np.uint64(table.condition_ends[condition - U1]), np.uint64(table.condition_ends[condition])
     while at < end:
         operation = np.uint64(table.operations[at])

@@ -84,17 +84,17 @@ def collect(count, length, piece, weight, most, size, folded, table, work):
         The new number of analyses, `OVER` or `FULL`.
     """
     found, starts = work.found, work.starts
-    begin = np.uint64(starts[count])
-    end = begin + length
+    start = np.uint64(starts[count])
+    end = start + length
     if end + U2 > np.uint64(len(found)):
         return FULL
     for index in range(length):
-        found[begin + np.uint64(index)] = work.path[index]
+        found[start + np.uint64(index)] = work.path[index]
     found[end] = piece
     end += np.uint64(piece != U0)
     found[end] = END_FOLDED if folded else END
     if count:
-        other = same(count, begin, end, table, work)
+        other = same(count, start, end, table, work)
         if other < count:
             if weight < work.weights[other] or (
                 len(work) > WORDS_ALONE and weight == work.weights[other] and is_earlier(other, size, work)
@@ -111,18 +111,18 @@ def collect(count, length, piece, weight, most, size, folded, table, work):
 
 
 @part
-def same(count, begin, end, table, work):
-    """Return the number of the analysis that equals the new one, from `begin` to its end mark at `end`; or `count` if there is none.
+def same(count, start, end, table, work):
+    """Return the number of the analysis that equals the new one, from `start` to its end mark at `end`; or `count` if there is none.
     `work.marks` receives the hash of the new one. The hash of the first analysis is only computed if there is a second.
     """
     found, starts, marks = work.found, work.starts, work.marks
     if count == U1:
         marks[0] = mark_of(U0, np.uint64(starts[1]) - U1, table, found)
-    marks[count] = mark_of(begin, end, table, found)
+    marks[count] = mark_of(start, end, table, found)
     for index in range(count):
         other = np.uint64(index)
         other_end = np.uint64(starts[other + U1]) - U1
-        if marks[other] == marks[count] and are_equal(found, begin, end, np.uint64(starts[other]), other_end, table):
+        if marks[other] == marks[count] and are_equal(found, start, end, np.uint64(starts[other]), other_end, table):
             return other
     return count
 
@@ -222,9 +222,9 @@ def put_pieces(output, place, at, end, found):
 
 
 @part
-def put_spans(output, first, end, begin, characters):
-    """Write the spans of ids: each id has the span of its word, from `begin` to `characters`."""
+def put_spans(output, first, end, start, characters):
+    """Write the spans of ids: each id has the span of its word, from `start` to `characters`."""
     if len(output) > IDS_ALONE and len(output.offsets):
         for index in range(first, min(end, np.uint64(len(output.words)))):
             place = np.uint64(index)
-            output.offsets[place << U1], output.offsets[place << U1 | U1], output.words[place] = begin, characters, 0
+            output.offsets[place << U1], output.offsets[place << U1 | U1], output.words[place] = start, characters, 0

@@ -101,9 +101,9 @@ def write_apertium(ids, row_splits, words, pieces, weights, escapes, out):
     for index in range(np.uint64(len(row_splits)) - U1):
         row = np.uint64(index)
         place, last = np.uint64(row_splits[row]), np.uint64(row_splits[row + U1])
-        begin, stop = np.uint64(words.starts[row]), np.uint64(words.starts[row + U1])
+        start, end = np.uint64(words.starts[row]), np.uint64(words.starts[row + U1])
         first = put_byte(BEGIN, out, filled)
-        _, filled = put_escaped(words.data, begin, stop, stop - begin, escapes, out, first)
+        _, filled = put_escaped(words.data, start, end, end - start, escapes, out, first)
         if place == last or np.int64(ids[place]) <= CUT:
             after = put_byte(STAR, out, put_byte(SLASH, out, filled))
             filled = put_wide(out, first, filled, out, after)

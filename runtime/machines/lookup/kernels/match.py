@@ -67,11 +67,11 @@ def section_of(state, frame, table, work):
 
 
 @part
-def match(text, begin, stop, only, table, work):
+def match(text, start, stop, only, table, work):
     """Find the longest match, and collect its analyses unless it ends inside of a word. `work.ends` receives the ends of symbols.
 
     Args:
-        begin, stop: the position, and the end of the text.
+        start, stop: the position, and the end of the text.
         only: the number of symbols of the match, if it is known; or 0.
 
     Returns:
@@ -84,7 +84,7 @@ def match(text, begin, stop, only, table, work):
     count, depth, at, written, frame, weight = U0, U0, U0, U0, U0, np.float32(0)
     folded, rests = U0, U0  # whether a symbol was read in lower case; pauses since the last symbol
     best, section, over, reach, known = only, U0, U0, U0, U0
-    work.ends[U0] = begin
+    work.ends[U0] = start
     for feature in range(table.features[0]):
         work.registers[feature] = 0
     while True:

@@ -29,8 +29,8 @@ def run_rows(text, starts, more, table, output, work):
     complete = rows - U1 if more else rows
     for index in range(complete):
         row, first = np.uint64(index), place
-        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + U1])
-        size = read_classes(text, begin, stop, table, work.classes)
+        start, end = np.uint64(starts[row]), np.uint64(starts[row + U1])
+        size = read_classes(text, start, end, table, work.classes)
         if size < UNKNOWN:
             count, state = walk(size, table, work)
             if state == FULL:
@@ -40,7 +40,7 @@ def run_rows(text, starts, more, table, output, work):
         elif size == TOO_LONG:
             place = put(output, place, SLOW)
         if len(output) > IDS_ALONE:
-            put_spans(output, first, place, U0, characters_of(text, begin, stop))
+            put_spans(output, first, place, U0, characters_of(text, start, end))
         output.ends[row] = place
     call.count = place
     return np.uint64(starts[complete])

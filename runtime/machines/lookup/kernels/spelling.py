@@ -31,10 +31,10 @@ def put_row(strings, row, out, filled):
 
 
 @part
-def measured(ids, stop, pieces, is_weighted):
+def measured(ids, end, pieces, is_weighted):
     """Return the number of bytes, and of analyses, of the first ids."""
     size, count, place = U0, U0, U0
-    while place < stop:
+    while place < end:
         piece = np.int64(ids[place])
         place += U1
         if piece >= 0:
@@ -46,11 +46,11 @@ def measured(ids, stop, pieces, is_weighted):
 
 
 @part
-def put_spelled(ids, stop, pieces, is_weighted, data, starts):
+def put_spelled(ids, end, pieces, is_weighted, data, starts):
     """Write the strings of the first ids; see `spell`."""
     filled, count, place = U0, U0, U0
     starts[U0] = 0
-    while place < stop:
+    while place < end:
         piece = np.int64(ids[place])
         place += U1
         if piece >= 0:

@@ -27,15 +27,15 @@ UPPER, CHARACTER = np.uint64(1 << 16), np.uint64(0xFFFF)
 
 
 @part
-def put_escaped(text, byte, stop, characters, escapes, out, filled):
+def put_escaped(text, byte, end, characters, escapes, out, filled):
     """Write at most some characters, with a backslash before each that has a meaning in the format; return the positions after them."""
-    while characters and byte < stop:
+    while characters and byte < end:
         if escapes[text[byte]]:
             out[filled] = ESCAPE
             filled += U1
         out[filled] = text[byte]
         filled, byte, characters = filled + U1, byte + U1, characters - U1
-        while byte < stop and np.uint64(text[byte]) & TWO == CONTINUES:
+        while byte < end and np.uint64(text[byte]) & TWO == CONTINUES:
             out[filled] = text[byte]
             filled, byte = filled + U1, byte + U1
     return byte, filled
@@ -85,11 +85,11 @@ def put_cased(data, size, is_all, cases, out, filled):
 
 
 @part
-def is_repeated(out, begins, count, begin, end):
+def is_repeated(out, begins, count, start, end):
     """Whether an analysis in the output equals one of the analyses of its token before it."""
     for index in range(count):
-        at, place = np.uint64(begins[index]), begin
-        if np.uint64(begins[index + 1]) - U1 - at == end - begin:
+        at, place = np.uint64(begins[index]), start
+        if np.uint64(begins[index + 1]) - U1 - at == end - start:
             while place < end and out[at] == out[place]:
                 at += U1
                 place += U1
@@ -112,7 +112,7 @@ def put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled):
     count = U0
     while place < last and np.int64(ids[place]) > UNKNOWN:
         out[filled] = SLASH
-        begin = end = filled + U1
+        start = end = filled + U1
         while np.int64(ids[place]) >= 0:
             end = put_row(pieces, ids[place], out, end)
             place += U1
@@ -121,23 +121,23 @@ def put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled):
         if mark != CUT:
             place += pieces.weights[0]
             if mark == END_FOLDED and case:
-                put_wide(out, begin, end, scratch, U0)
-                end = put_cased(scratch, end - begin, case == U2, pieces.cases, out, begin)
-            if not is_repeated(out, begins, count, begin, end):
-                begins[count], begins[count + U1] = begin, end + U1
+                put_wide(out, start, end, scratch, U0)
+                end = put_cased(scratch, end - start, case == U2, pieces.cases, out, start)
+            if not is_repeated(out, begins, count, start, end):
+                begins[count], begins[count + U1] = start, end + U1
                 count, filled = count + U1, end
     return place, filled
 
 
 @part
-def case_of(text, begin, end, cases):
+def case_of(text, start, end, cases):
     """Find the case of a word: 0, 1 or 2, see `put_analyses`."""
-    if not np.uint64(cases[character_at(text, begin)]) & UPPER:
+    if not np.uint64(cases[character_at(text, start)]) & UPPER:
         return U0
     last = end - U1
     while np.uint64(text[last]) & TWO == CONTINUES:
         last -= U1
-    return U2 if last > begin and np.uint64(cases[character_at(text, last)]) & UPPER else U1
+    return U2 if last > start and np.uint64(cases[character_at(text, last)]) & UPPER else U1
 
 
 @kernel
@@ -178,15 +178,15 @@ def write_streams(ids, row_splits, text, starts, pieces, scratch, begins, out, e
         place, last, character = np.uint64(row_splits[row]), np.uint64(row_splits[row + U1]), U0
         byte, end_of_text = np.uint64(starts[row]), np.uint64(starts[row + U1])
         while place < last:
-            section, begin, stop = np.int64(ids[place]), np.uint64(ids[place + U1]), np.uint64(ids[place + U2])
-            byte, filled = put_escaped(text, byte, end_of_text, begin - character, pieces.escapes, out, filled)
+            section, start, end = np.int64(ids[place]), np.uint64(ids[place + U1]), np.uint64(ids[place + U2])
+            byte, filled = put_escaped(text, byte, end_of_text, start - character, pieces.escapes, out, filled)
             if section == BEFORE:
                 out[filled] = SPACE
                 filled += U1
             out[filled] = BEGIN
             word, first = byte, filled + U1
-            byte, filled = put_escaped(text, byte, end_of_text, stop - begin, pieces.escapes, out, first)
-            place, character = place + U3, stop
+            byte, filled = put_escaped(text, byte, end_of_text, end - start, pieces.escapes, out, first)
+            place, character = place + U3, end
             if section == UNKNOWN:
                 out[filled], out[filled + U1] = SLASH, STAR
                 filled = put_wide(out, first, filled, out, filled + U2)

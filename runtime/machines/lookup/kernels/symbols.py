@@ -68,9 +68,9 @@ def is_long_letter(text, at, edges):
 
 
 @inlined
-def is_letter(text, at, stop, table):
+def is_letter(text, at, end, table):
     """Whether there is a unit at a position, and it is, or belongs to, a letter, a mark or a number."""
-    if at >= stop:
+    if at >= end:
         return False
     if np.uint64(text[at]) >> U11 == SURROGATES:
         return is_long_letter(text, at, table.letters)
@@ -78,9 +78,9 @@ def is_letter(text, at, stop, table):
 
 
 @inlined
-def read_classes(text, begin, stop, table, classes):
+def read_classes(text, start, stop, table, classes):
     """Write the class of each symbol of a word; return the number of symbols, `UNKNOWN` if no arc reads one of them, or `TOO_LONG`."""
-    count, at = U0, begin
+    count, at = U0, start
     while at < stop:
         record = np.uint64(table.units[text[at]])
         found, end = record & CLASS, at + U1
@@ -97,10 +97,10 @@ def read_classes(text, begin, stop, table, classes):
 
 
 @part
-def characters_of(text, begin, stop):
+def characters_of(text, start, end):
     """Count the characters of a word."""
     count = U0
-    while begin < stop:
-        count += np.uint64(np.uint64(text[begin]) & SURROGATE != LOW_SURROGATE)
-        begin += U1
+    while start < end:
+        count += np.uint64(np.uint64(text[start]) & SURROGATE != LOW_SURROGATE)
+        start += U1
     return count

@@ -25,55 +25,55 @@ UNKNOWN, FIRST_SECTION = layout.UNKNOWN, layout.FIRST_SECTION
 
 
 @part
-def is_dropped(text, begin, end, reach, stop, table):
+def is_dropped(text, start, end, reach, stop, table):
     """Whether a match of a standard section is dropped, because the walk ends inside of a word, and the match at its beginning."""
     if not is_letter(text, reach, stop, table):
         return False
     edge = reach
-    while edge > begin and is_letter(text, edge - U1, stop, table):
+    while edge > start and is_letter(text, edge - U1, stop, table):
         edge -= U1
-    return end > (edge - U1 if edge > begin else begin)
+    return end > (edge - U1 if edge > start else start)
 
 
 @part
-def put_tokens(text, begin, stop, is_open, table, output, place, characters, work):
+def put_tokens(text, start, stop, is_open, table, output, place, characters, work):
     """Write the tokens of a row.
 
     Args:
-        begin, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
-        characters: the number of characters of the row before `begin`.
+        start, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
+        characters: the number of characters of the row before `start`.
 
     Returns:
         The position where the next token may begin, the output index after the last token, and the new number of characters.
     """
     is_weighted = len(table.arc_weights) + len(table.final_weights) > 0
-    while begin < stop:
-        count, state, size, section, reach = match(text, begin, stop, U0, table, work)
+    while start < stop:
+        count, state, size, section, reach = match(text, start, stop, U0, table, work)
         end, reach = work.ends[size], work.ends[reach]
         if is_open and reach == stop:
             break
-        is_known = size > U0 and (section > U1 or not is_dropped(text, begin, end, reach, stop, table))
+        is_known = size > U0 and (section > U1 or not is_dropped(text, start, end, reach, stop, table))
         if state != FULL and is_known and is_letter(text, end, stop, table):
-            count, state, size, _, _ = match(text, begin, stop, size, table, work)
+            count, state, size, _, _ = match(text, start, stop, size, table, work)
         if state == FULL:
-            return stop, put(output, place, SLOW), characters + characters_of(text, begin, stop)
+            return stop, put(output, place, SLOW), characters + characters_of(text, start, stop)
         if not is_known:
-            is_inside, end = is_letter(text, reach, stop, table), begin
+            is_inside, end = is_letter(text, reach, stop, table), start
             while (is_inside or end < reach) and is_letter(text, end, stop, table):
                 end += U1
             if is_open and end == stop:
                 break
-        is_token = end > begin
-        if end == begin:
-            end += U1 + np.uint64(np.uint64(text[begin]) & SURROGATE == HIGH_SURROGATE)
-        after = characters + characters_of(text, begin, end)
+        is_token = end > start
+        if end == start:
+            end += U1 + np.uint64(np.uint64(text[start]) & SURROGATE == HIGH_SURROGATE)
+        after = characters + characters_of(text, start, end)
         if is_token:
             place = put(output, place, FIRST_SECTION + np.int64(section) - 1 if is_known else UNKNOWN)
             place = put(output, put(output, place, characters), after)
         if is_known:
             place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, size, output, place, work)
-        begin, characters = end, after
-    return begin, place, characters
+        start, characters = end, after
+    return start, place, characters
 
 
 @kernel
@@ -82,14 +82,14 @@ def run_rows(text, starts, more, table, output, work):
     `fst.machines.lookup.layout.Arguments`, and `work`, which is `fst.machines.lookup.layout.TextWork`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
-    place, stop, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
+    place, end, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
     for index in range(rows):
         row = np.uint64(index)
         is_open = more != U0 and row + U1 == rows
-        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + U1])
-        stop, place, characters = put_tokens(text, begin, stop, is_open, table, output, place, characters, work)
+        start, end = np.uint64(starts[row]), np.uint64(starts[row + U1])
+        end, place, characters = put_tokens(text, start, end, is_open, table, output, place, characters, work)
         if not is_open:
             output.ends[row] = place
             characters = U0
     call.count, call.before, call.is_open = place, characters, more
-    return stop
+    return end

@@ -26,11 +26,11 @@ def analyses_of(text, short, pieces, spelled):
     count = encode_utf_16(text, short)
     if count < 0 or count > len(ids) or (count == 1 and ids[0] == SLOW):
         return nothing()
-    stop, data, starts = np.uint64(count), spelled.data, spelled.starts
-    size, analyses = measured(ids, stop, pieces, spelled.weighted[0])
+    end, data, starts = np.uint64(count), spelled.data, spelled.starts
+    size, analyses = measured(ids, end, pieces, spelled.weighted[0])
     if size + U16 > np.uint64(len(data)) or analyses >= np.uint64(len(starts)):
         return nothing()
-    put_spelled(ids, stop, pieces, spelled.weighted[0], data, starts)
+    put_spelled(ids, end, pieces, spelled.weighted[0], data, starts)
     found, address = new_list(np.int64(analyses)), np.uint64(spelled.address[0])
     for row in range(np.int64(analyses)):
         put_string(found, row, data, np.uint64(starts[row]), np.uint64(starts[row + 1]), address, 0, spelled.work)

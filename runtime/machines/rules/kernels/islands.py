@@ -32,13 +32,13 @@ NOTHING, UNKNOWN = np.uint64(entries.NOTHING), np.uint64(quiet.UNKNOWN)
 
 
 @inlined
-def next_event(text, at, stop, stops):
-    """Find the first stop from a position on; return `stop` if there is none. The last byte is a stop whatever follows it."""
-    if at >= stop:
-        return stop
-    last = stop - U1
+def next_event(text, at, end, stops):
+    """Find the first stop from a position on; return `end` if there is none. The last byte is a stop whatever follows it."""
+    if at >= end:
+        return end
+    last = end - U1
     found = next_stop(text, at, last, stops, U0) if at < last else last
-    return found if found < last or stops[np.uint64(text[last])] else stop
+    return found if found < last or stops[np.uint64(text[last])] else end
 
 
 @inlined
@@ -56,24 +56,24 @@ def state_before(text, at, done, place, stage, silent):
 
 
 @inlined
-def set_after(text, at, stop, stage, silent):
+def set_after(text, at, end, stage, silent):
     """Find a position from `at` on where the set is certain; return it, and the row of the set."""
-    while at < stop:
+    while at < end:
         code, after = code_at(text, at)
         row = silent.sets[class_of(code, stage)]
         if row != UNKNOWN:
             return at, row
         at = after
-    return stop, U0
+    return end, U0
 
 
 @inlined
-def rewrite_island(text, begin, at, stop, place, stage, silent, columns, out, filled):
+def rewrite_island(text, start, at, stop, place, stage, silent, columns, out, filled):
     """Write an island.
 
     Args:
         text, stop: the text, and the end of its row.
-        begin, place: the start of the island, and the row of the state there.
+        start, place: the start of the island, and the row of the state there.
         at: the stop.
         stage, silent, columns, out, filled: as in `rewrite_islands`; and the number of bytes in `out`.
 
@@ -82,20 +82,20 @@ def rewrite_island(text, begin, at, stop, place, stage, silent, columns, out, fi
     """
     while True:
         end, found = set_after(text, end_of(text, at), stop, stage, silent)
-        read_left(text, begin, end, stage, found, columns)
-        entry, filled = write_right(text, begin, end, stage, columns, place, out, filled)
+        read_left(text, start, end, stage, found, columns)
+        entry, filled = write_right(text, start, end, stage, columns, place, out, filled)
         place = entry >> HALF
         if end == stop:
             return end, place, put_final(place, stage, out, filled)
         if entry & LOW_HALF != NOTHING:
             return end, place, filled
-        begin = at = end  # inside a match
+        start = at = end  # inside a match
 
 
 @inlined
-def put_between(text, at, stop, out, filled):
-    """Copy the text between two islands, as `put` does. Up to 128 bytes are copied without a loop, and those after `stop` do not count."""
-    size = stop - at
+def put_between(text, at, end, out, filled):
+    """Copy the text between two islands, as `put` does. Up to 128 bytes are copied without a loop, and those after `end` do not count."""
+    size = end - at
     if size <= FEW and at + FEW <= np.uint64(len(text)) and filled + FEW <= np.uint64(len(out)):
         copy_bytes(text, at, out, filled)
         copy_bytes(text, at + U32, out, filled + U32)
@@ -103,7 +103,7 @@ def put_between(text, at, stop, out, filled):
             copy_bytes(text, at + U64, out, filled + U64)
             copy_bytes(text, at + U64 + U32, out, filled + U64 + U32)
         return filled + size
-    return put(text, at, stop, out, filled)
+    return put(text, at, end, out, filled)
 
 
 @kernel
@@ -121,17 +121,17 @@ def rewrite_islands(text, starts, stage, silent, columns, out, out_starts):
     filled = islands = U0
     for row in range(len(starts) - 1):
         out_starts[row] = filled
-        done, stop, place = np.uint64(starts[row]), np.uint64(starts[row + 1]), U0
-        at = next_event(text, done, stop, silent.stops)
-        while at < stop:
-            begin, place = state_before(text, at, done, place, stage, silent)
-            filled = put_between(text, done, begin, out, filled)
-            done, place, filled = rewrite_island(text, begin, at, stop, place, stage, silent, columns, out, filled)
+        done, end, place = np.uint64(starts[row]), np.uint64(starts[row + 1]), U0
+        at = next_event(text, done, end, silent.stops)
+        while at < end:
+            start, place = state_before(text, at, done, place, stage, silent)
+            filled = put_between(text, done, start, out, filled)
+            done, place, filled = rewrite_island(text, start, at, end, place, stage, silent, columns, out, filled)
             islands += U1
             if islands * SPARSE > done + MANY:
                 out_starts[len(starts) - 1] = U0
                 return TOO_MANY
-            at = next_event(text, done, stop, silent.stops)
-        filled = put(text, done, stop, out, filled)
+            at = next_event(text, done, end, silent.stops)
+        filled = put(text, done, end, out, filled)
     out_starts[len(starts) - 1] = filled
     return islands

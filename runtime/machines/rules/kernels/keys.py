@@ -18,11 +18,11 @@ from fst.runtime.machines.rules.kernels.spans import put_new, put_spans
 
 
 @inlined
-def put_text(text, at, stop, spans, out, filled, out_spans):
+def put_text(text, at, end, spans, out, filled, out_spans):
     """Copy text, with its spans if they are requested."""
     if len(spans):
-        put_spans(spans, at, stop, out_spans, filled)
-    return put(text, at, stop, out, filled)
+        put_spans(spans, at, end, out_spans, filled)
+    return put(text, at, end, out, filled)
 
 
 @kernel
@@ -42,11 +42,11 @@ def replace_keys(text, starts, keys, memo, spans, out, out_starts, out_spans):
     for row in range(len(starts) - 1):
         out_starts[row] = filled
         copied = at = np.uint64(starts[row])
-        stop = np.uint64(starts[row + 1])
+        end = np.uint64(starts[row + 1])
         reset(at, memo)
-        at = next_event(text, at, stop, keys.stops)
-        while at < stop:
-            node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
+        at = next_event(text, at, end, keys.stops)
+        while at < end:
+            node, _ = match_at(text, ITEMS, at, end, U0, trie, memo)
             size = np.uint64(trie.nodes[node, LENGTH])
             if size:
                 count += U1
@@ -54,7 +54,7 @@ def replace_keys(text, starts, keys, memo, spans, out, out_starts, out_spans):
                 copied = at + size
                 first, last = (spans[at << U1], spans[(copied << U1) - U1]) if len(spans) else (np.int32(0), np.int32(0))
                 filled = put_new(keys, np.uint64(trie.nodes[node, VALUE]), first, last, out, filled, out_spans)
-            at = next_event(text, at + max(size, U1), stop, keys.stops)
-        filled = put_text(text, copied, stop, spans, out, filled, out_spans)
+            at = next_event(text, at + max(size, U1), end, keys.stops)
+        filled = put_text(text, copied, end, spans, out, filled, out_spans)
     out_starts[len(starts) - 1] = filled
     return count

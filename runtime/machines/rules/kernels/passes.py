@@ -44,10 +44,10 @@ def end_of(text, at):
 
 
 @inlined
-def read_left(text, begin, at, stage, place, columns):
-    """Store the columns of the characters between `begin` and `at`, which is read first; return the row of the set at `begin`."""
+def read_left(text, start, at, stage, place, columns):
+    """Store the columns of the characters between `start` and `at`, which is read first; return the row of the set at `start`."""
     moves = stage.to_left
-    while at > begin:
+    while at > start:
         at -= U1
         code = np.uint64(text[at])
         if code >= ASCII_END:
@@ -80,18 +80,18 @@ def to_left(text, starts, stage, place, columns):
 
 
 @part
-def put(data, at, stop, out, filled):
+def put(data, at, end, out, filled):
     """Copy bytes, and count them even if they exceed the capacity."""
-    if filled + (stop - at) <= np.uint64(len(out)):
-        put_bytes(data, at, stop, out, filled)
-    return filled + (stop - at)
+    if filled + (end - at) <= np.uint64(len(out)):
+        put_bytes(data, at, end, out, filled)
+    return filled + (end - at)
 
 
 @part
 def put_string(stage, number, out, filled):
     """Write a string; the arguments are as in `put`."""
-    begin = np.uint64(stage.string_ends[number - U1]) if number else U0
-    return put(stage.string_bytes, begin, np.uint64(stage.string_ends[number]), out, filled)
+    start = np.uint64(stage.string_ends[number - U1]) if number else U0
+    return put(stage.string_bytes, start, np.uint64(stage.string_ends[number]), out, filled)
 
 
 @inlined
@@ -108,17 +108,17 @@ def put_entry(text, at, after, entry, stage, out, filled):
 
 
 @inlined
-def write_right(text, at, stop, stage, columns, place, out, filled):
-    """Write what becomes of the characters between `at` and `stop`; return the last entry (`place` if there is none), and the new number
+def write_right(text, at, end, stage, columns, place, out, filled):
+    """Write what becomes of the characters between `at` and `end`; return the last entry (`place` if there is none), and the new number
     of bytes.
     """
     moves, entry = stage.to_right, place << HALF | COPY
-    while at < stop:
-        while at < stop and text[at] < ASCII_END:  # a loop, since a selection would wait for each byte: see LOG
+    while at < end:
+        while at < end and text[at] < ASCII_END:  # a loop, since a selection would wait for each byte: see LOG
             entry = moves[(entry >> HALF) + columns[at]]
             filled = put_entry(text, at, at + U1, entry, stage, out, filled)
             at += U1
-        if at < stop:
+        if at < end:
             after = end_of(text, at)
             entry = moves[(entry >> HALF) + columns[at]]
             filled = put_entry(text, at, after, entry, stage, out, filled)
@@ -169,11 +169,11 @@ def mirror(text, starts, spans, out, out_spans):
         out: uint8[n]; out_spans: int32[2 * n + 2] or empty, the outputs.
     """
     for row in range(len(starts) - 1):
-        begin, at = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        filled = begin
-        while at > begin:
-            stop, at = at, start_before(text, at)
-            for index in range(stop - at):
+        start, at = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        filled = start
+        while at > start:
+            end, at = at, start_before(text, at)
+            for index in range(end - at):
                 out[filled] = text[at + np.uint64(index)]
                 if len(spans):
                     out_spans[filled << U1] = -spans[(at << U1) + U1]

@@ -19,23 +19,23 @@ NOTHING = np.uint64(entries.NOTHING)
 
 
 @part
-def put_spans(spans, at, stop, out_spans, filled):
+def put_spans(spans, at, end, out_spans, filled):
     """Copy the spans of bytes, if they fit into the output."""
-    if filled + (stop - at) << U1 <= np.uint64(len(out_spans)):
-        for index in range((stop - at) << U1):
+    if filled + (end - at) << U1 <= np.uint64(len(out_spans)):
+        for index in range((end - at) << U1):
             out_spans[(filled << U1) + np.uint64(index)] = spans[(at << U1) + np.uint64(index)]
 
 
 @part
 def put_new(stage, number, first, last, out, filled, out_spans):
     """Write a string, whose bytes all have the span from `first` to `last`."""
-    begin, end = np.uint64(stage.string_ends[number - U1]) if number else U0, np.uint64(stage.string_ends[number])
-    size = end - begin
+    start, end = np.uint64(stage.string_ends[number - U1]) if number else U0, np.uint64(stage.string_ends[number])
+    size = end - start
     if filled + size << U1 <= np.uint64(len(out_spans)):
         for index in range(size):
             out_spans[(filled + np.uint64(index)) << U1] = first
             out_spans[((filled + np.uint64(index)) << U1) + U1] = last
-    return put(stage.string_bytes, begin, end, out, filled)
+    return put(stage.string_bytes, start, end, out, filled)
 
 
 @kernel
@@ -58,9 +58,9 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
     first = last = 0
     for row in range(rows):
         out_starts[row] = filled
-        at, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        at, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
         run, copies = at, True  # the start of the characters that are copied, or that the next string replaces
-        while at < stop:
+        while at < end:
             if text[at] & LEAD_MASK == CONTINUES:
                 at += U1
                 continue
@@ -75,7 +75,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
                 run = at if copies or event & COPY else run
                 if not event & COPY:
                     after += U1
-                    while after < stop and text[after] & LEAD_MASK == CONTINUES:
+                    while after < end and text[after] & LEAD_MASK == CONTINUES:
                         after += U1
                 if number != NOTHING:
                     first = spans[run << U1]
@@ -85,10 +85,10 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
                 copies = number != NOTHING or event & COPY > U0
             at += U1
         if copies:
-            put_spans(spans, run, stop, out_spans, filled)
-            filled = put(text, run, stop, out, filled)
+            put_spans(spans, run, end, out_spans, filled)
+            filled = put(text, run, end, out, filled)
         if is_last or row + 1 < rows:
-            last = spans[(stop << U1) - U1] if starts[row] < starts[row + 1] else 0
+            last = spans[(end << U1) - U1] if starts[row] < starts[row + 1] else 0
             filled = put_new(stage, np.uint64(stage.finals[place // stage.columns[0]]), last, last, out, filled, out_spans)
             place = place if row + 1 == rows else U0
     out_starts[rows] = filled

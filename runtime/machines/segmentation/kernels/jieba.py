@@ -45,34 +45,34 @@ def choose_longer(at, slot, best, choice, table, scores, labels):
         The best score, and the choice, see `find_best`.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
-    stop, single = at + U2, best
+    end, single = at + U2, best
     best = LEAST if choice == U1 else best
     while True:
         value, state = value_of(entries[slot]), state_of(entries[slot])
-        score = values[value] + scores[stop & mask]
+        score = values[value] + scores[end & mask]
         if value != U0 and score >= best:
-            best, choice = score, slot << LENGTH_BITS | stop - at
-        label = np.uint64(labels[stop & mask])
+            best, choice = score, slot << LENGTH_BITS | end - at
+        label = np.uint64(labels[end & mask])
         slot = state + label
         if state == LEAF or not leads(entries[slot], label):
             break
-        stop += U1
+        end += U1
     return (single if choice == U1 else best), choice
 
 
 @inlined
-def find_best(text, begin, end, table, output, place, scores, labels):
+def find_best(text, start, end, table, output, place, scores, labels):
     """Find the best word at each position of a block, from right to left.
 
     Args:
-        output, place: ``output.ids[place + n]`` becomes the choice at ``begin + n``: ``slot << LENGTH_BITS | length`` of the best word.
+        output, place: ``output.ids[place + n]`` becomes the choice at ``start + n``: ``slot << LENGTH_BITS | length`` of the best word.
             Slot 0 means a single character that is not a word.
         scores, labels: ring buffers of the scores and of the units' labels at the latest positions.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     after, following, at = 0.0, U0, end
     labels[end & mask] = 0  # a label that no entry has
-    while at > begin:
+    while at > start:
         scores[at & mask] = after
         at -= U1
         label = label_of(table, text[at])
@@ -86,11 +86,11 @@ def find_best(text, begin, end, table, output, place, scores, labels):
             if state_of(entry) != LEAF and leads(entries[slot], following):
                 best, choice = choose_longer(at, slot, best, choice, table, scores, labels)
         after, following = best, label
-        output.ids[place + (at - begin)] = np.uint32(choice)
+        output.ids[place + (at - start)] = np.uint32(choice)
 
 
 @inlined
-def put_words(text, begin, end, table, output, place, best, row, characters):
+def put_words(text, start, end, table, output, place, best, row, characters):
     """Write the words of a block's best path; adjacent single letters become one token.
 
     Args:
@@ -100,14 +100,14 @@ def put_words(text, begin, end, table, output, place, best, row, characters):
     Returns:
         The index after the last token.
     """
-    at = begin
+    at = start
     while at < end:
-        choice = np.uint64(output.ids[best + (at - begin)])
+        choice = np.uint64(output.ids[best + (at - start)])
         stop, word = at + (choice & LENGTH), np.int64(table.numbers[choice >> LENGTH_BITS & SLOT])
         if kind_of(table, text[at]) == LETTER and stop == at + U1:
             while (
                 stop < end
-                and np.uint64(output.ids[best + (stop - begin)]) & LENGTH == U1
+                and np.uint64(output.ids[best + (stop - start)]) & LENGTH == U1
                 and kind_of(table, text[stop]) == LETTER
             ):
                 stop += U1
@@ -127,16 +127,16 @@ def put_letters(output, place, word, start, end, row, characters):
 
 
 @inlined
-def put_single(text, begin, stop, table, output, place, characters):
+def put_single(text, start, end, table, output, place, characters):
     """Write the tokens of a block, which are the same in all modes, before the first character that may begin a word of two characters.
 
     Returns:
-        The position of this character, or the end of the block or text; the begin of the letters directly before this position, which are
+        The position of this character, or the end of the block or text; the start of the letters directly before this position, which are
         not written yet; the index after the last token; and the word number of the last letter.
     """
-    at = letters = begin
+    at = letters = start
     word = own = NO_WORD
-    while at < stop:
+    while at < end:
         unit = np.uint64(table.units[text[at]])
         if unit < FIRST_IN_BLOCK:
             break
@@ -144,14 +144,14 @@ def put_single(text, begin, stop, table, output, place, characters):
         entry = table.entries[label]
         own = NO_WORD
         if leads(entry, label):
-            if at + U1 < stop and state_of(entry) != LEAF:
+            if at + U1 < end and state_of(entry) != LEAF:
                 following = label_of(table, text[at + U1])
                 if leads(table.entries[state_of(entry) + following], following):
                     break
             own = np.int64(table.numbers[label])
         if unit >> KIND_SHIFT != LETTER:
-            place = put_letters(output, place, word, letters, at, begin, characters)
-            place = put(output, place, own, at, at + U1, begin, characters)
+            place = put_letters(output, place, word, letters, at, start, characters)
+            place = put(output, place, own, at, at + U1, start, characters)
             letters = at + U1
         word = own
         at += U1
@@ -159,11 +159,11 @@ def put_single(text, begin, stop, table, output, place, characters):
 
 
 @part
-def put_all(text, begin, end, table, output, place, row, characters):
+def put_all(text, start, end, table, output, place, row, characters):
     """Write all words of a block, for the mode "all". Arguments and result are as in `put_words`."""
-    beyond = begin  # the end of the words that are written
+    beyond = start  # the end of the words that are written
     letters, letters_end = end, end  # the bounds of the letters to join; no letters yet
-    at = begin
+    at = start
     while at < end:
         is_letter = kind_of(table, text[at]) == LETTER
         if letters < end and not is_letter:
@@ -203,31 +203,31 @@ def put_all(text, begin, end, table, output, place, row, characters):
 
 
 @inlined
-def put_outside(text, begin, stop, is_open, table, output, place, characters):
+def put_outside(text, start, end, is_open, table, output, place, characters):
     """Write the tokens of a text from a position up to the next block.
 
     Args:
-        stop, is_open: the end of the text in this call, and whether the text continues in the next call.
-        characters: the number of characters before `begin`.
+        end, is_open: the end of the text in this call, and whether the text continues in the next call.
+        characters: the number of characters before `start`.
 
     Returns:
-        The begin of the next block, the end of the text, or the position of a carriage return at the end of the text, because a line feed
+        The start of the next block, the end of the text, or the position of a carriage return at the end of the text, because a line feed
         may follow; the index after the last token; and the number of characters before this position.
     """
     is_all = table.mode[0] == ALL
-    at, begun = begin, characters
-    while at < stop:
+    at, begun = start, characters
+    while at < end:
         unit = np.uint64(text[at])
         kind = kind_of(table, unit)
         if kind >= LETTER:
             break
         after, size = at + U1, U1
         if unit == CR:
-            if after < stop and np.uint64(text[after]) == LF:
+            if after < end and np.uint64(text[after]) == LF:
                 after, size = at + U2, U2
-            elif after == stop and is_open:
+            elif after == end and is_open:
                 break
-        elif unit & SURROGATE == HIGH_SURROGATE and after < stop:
+        elif unit & SURROGATE == HIGH_SURROGATE and after < end:
             after = at + U2
         if is_all and kind == SPACE:
             place = put(output, place, NO_WORD, U0, characters - begun, U0, begun)
@@ -242,10 +242,10 @@ def put_outside(text, begin, stop, is_open, table, output, place, characters):
 
 
 @inlined
-def end_of_block(text, at, stop, table):
+def end_of_block(text, at, end, table):
     """Find the end of the block that contains a position, and prefetch the entries that `find_best` will read."""
     state = LEAF
-    while at < stop:
+    while at < end:
         unit = np.uint64(table.units[text[at]])
         if unit < FIRST_IN_BLOCK:
             break

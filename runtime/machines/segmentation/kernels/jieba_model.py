@@ -45,31 +45,31 @@ def better(one, other, emission):
 
 
 @inlined
-def find_ends(text, begin, stop, table, noted, place):
+def find_ends(text, start, stop, table, noted, place):
     """Find the ends of words in a run of Han characters, by the best path of the model.
 
     Args:
-        noted, place: the output: ``noted[place + n]`` becomes 1 if a word ends with the character at ``begin + n``, otherwise 0.
+        noted, place: the output: ``noted[place + n]`` becomes 1 if a word ends with the character at ``start + n``, otherwise 0.
     """
     emits, chances = table.emits, table.chances
-    row = (np.uint64(text[begin]) - FIRST_HAN) << U2
+    row = (np.uint64(text[start]) - FIRST_HAN) << U2
     first, middle = chances[0] + emits[row], chances[1] + emits[row | U1]
     end, single = chances[2] + emits[row | U2], chances[3] + emits[row | U3]
-    at = begin + U1
+    at = start + U1
     while at < stop:
         row = (np.uint64(text[at]) - FIRST_HAN) << U2
         next_first, bit_0 = better(end + chances[4], single + chances[5], emits[row])
         next_middle, bit_1 = better(first + chances[6], middle + chances[7], emits[row | U1])
         next_end, bit_2 = better(first + chances[8], middle + chances[9], emits[row | U2])
         next_single, bit_3 = better(end + chances[10], single + chances[11], emits[row | U3])
-        noted[place + (at - begin)] = bit_0 | bit_1 << U1 | bit_2 << U2 | bit_3 << U3
+        noted[place + (at - start)] = bit_0 | bit_1 << U1 | bit_2 << U2 | bit_3 << U3
         first, middle, end, single = next_first, next_middle, next_end, next_single
         at += U1
     state = SINGLE if single >= end else END
-    while at > begin:
+    while at > start:
         at -= U1
-        bits = np.uint64(noted[place + (at - begin)])
-        noted[place + (at - begin)] = state >= END
+        bits = np.uint64(noted[place + (at - start)])
+        noted[place + (at - start)] = state >= END
         state = (U2 if state in (SINGLE, BEGIN) else U0) | (bits >> state & U1)
 
 
@@ -87,50 +87,50 @@ def is_forced(slot, forced):
 
 
 @part
-def put_apart(text, begin, stop, table, output, place, row, characters):
-    """Write each character from `begin` to `stop` as a token."""
-    at = begin
-    while at < stop:
+def put_apart(text, start, end, table, output, place, row, characters):
+    """Write each character from `start` to `end` as a token."""
+    at = start
+    while at < end:
         place = put(output, place, word_between(text, at, at + U1, table), at, at + U1, row, characters)
         at += U1
     return place
 
 
 @inlined
-def end_of_letters(text, at, stop, table):
+def end_of_letters(text, at, end, table):
     """Find the end of a run of letters and digits; a fraction such as ``.5`` and a percent sign belong to the run."""
-    while at < stop and kind_of(table, text[at]) == LETTER:
+    while at < end and kind_of(table, text[at]) == LETTER:
         at += U1
-    if at < stop and np.uint64(text[at]) == POINT:
+    if at < end and np.uint64(text[at]) == POINT:
         digits = at + U1
-        while digits < stop and np.uint64(text[digits]) - ZERO < TEN:
+        while digits < end and np.uint64(text[digits]) - ZERO < TEN:
             digits += U1
         at = digits if digits > at + U1 else at
-    return at + np.uint64(at < stop and np.uint64(text[at]) == PERCENT)
+    return at + np.uint64(at < end and np.uint64(text[at]) == PERCENT)
 
 
 @inlined
-def end_of_signs(text, at, stop, table):
+def end_of_signs(text, at, end, table):
     """Find the end of a run of characters that are neither letters nor Han characters."""
-    while at < stop and kind_of(table, text[at]) != LETTER and not is_han(text[at]):
+    while at < end and kind_of(table, text[at]) != LETTER and not is_han(text[at]):
         at += U1
     return at
 
 
 @inlined
-def end_of_han(text, at, stop):
+def end_of_han(text, at, end):
     """Find the end of a run of Han characters."""
-    while at < stop and is_han(text[at]):
+    while at < end and is_han(text[at]):
         at += U1
     return at
 
 
 @inlined
-def put_han(text, begin, stop, table, output, place, noted, row, characters):
+def put_han(text, begin, end, table, output, place, noted, row, characters):
     """Write the words that `find_ends` finds in a run of Han characters."""
-    find_ends(text, begin, stop, table, output.ids, noted)
+    find_ends(text, begin, end, table, output.ids, noted)
     at = start = begin
-    while at < stop:
+    while at < end:
         ends = output.ids[noted + (at - begin)]
         at += U1
         if ends:
@@ -144,23 +144,23 @@ def put_han(text, begin, stop, table, output, place, noted, row, characters):
 
 
 @part
-def put_unknown(text, begin, stop, table, output, place, noted, row, characters):
+def put_unknown(text, start, stop, table, output, place, noted, row, characters):
     """Write the tokens of a run of unknown characters in a block.
 
     Args:
-        noted: the index in `output.ids` of the choice at `begin`. The choices from `begin` to `stop` are overwritten.
+        noted: the index in `output.ids` of the choice at `start`. The choices from `start` to `stop` are overwritten.
         row, characters: as in `fst.runtime.machines.segmentation.kernels.jieba_tokens.put`.
 
     Returns:
         The index after the last token.
     """
-    if stop < begin + U2 or word_between(text, begin, stop, table) != NO_WORD:
-        return put_apart(text, begin, stop, table, output, place, row, characters)
-    at = begin
+    if stop < start + U2 or word_between(text, start, stop, table) != NO_WORD:
+        return put_apart(text, start, stop, table, output, place, row, characters)
+    at = start
     while at < stop:
         if is_han(text[at]):
             end = end_of_han(text, at, stop)
-            place = put_han(text, at, end, table, output, place, noted + (at - begin), row, characters)
+            place = put_han(text, at, end, table, output, place, noted + (at - start), row, characters)
         else:
             is_letter = kind_of(table, text[at]) == LETTER
             end = end_of_letters(text, at, stop, table) if is_letter else end_of_signs(text, at, stop, table)
@@ -170,21 +170,21 @@ def put_unknown(text, begin, stop, table, output, place, noted, row, characters)
 
 
 @part
-def put_words_and_unknown(text, begin, end, table, output, place, best, row, characters):
+def put_words_and_unknown(text, start, end, table, output, place, best, row, characters):
     """Write the words of a block's best path, but segment each run of single characters by the model. Arguments and result are as in
     `fst.runtime.machines.segmentation.kernels.jieba.put_words`.
     """
-    at = unknown = begin
+    at = unknown = start
     while at < end:
-        choice = np.uint64(output.ids[best + (at - begin)])
+        choice = np.uint64(output.ids[best + (at - start)])
         stop = at + (choice & LENGTH)
         if stop > at + U1:
             if unknown < at:
-                place = put_unknown(text, unknown, at, table, output, place, best + (unknown - begin), row, characters)
+                place = put_unknown(text, unknown, at, table, output, place, best + (unknown - start), row, characters)
             word = table.numbers[choice >> LENGTH_BITS & SLOT]
             place = put_whole(text, at, stop, word, table, output, place, row, characters)
             unknown = stop
         at = stop
     if unknown < end:
-        place = put_unknown(text, unknown, end, table, output, place, best + (unknown - begin), row, characters)
+        place = put_unknown(text, unknown, end, table, output, place, best + (unknown - start), row, characters)
     return place

@@ -37,10 +37,10 @@ def put(output, place, word, start, end, row, characters):
 
 
 @inlined
-def slot_between(text, at, stop, table):
-    """Look up the units from `at` to `stop` in the trie; return the slot of the last unit, or `ROOT` if the trie does not contain them."""
+def slot_between(text, at, end, table):
+    """Look up the units from `at` to `end` in the trie; return the slot of the last unit, or `ROOT` if the trie does not contain them."""
     state, slot = ROOT, ROOT
-    while at < stop:
+    while at < end:
         label = label_of(table, text[at])
         if state == LEAF or not leads(table.entries[state + label], label):
             return ROOT
@@ -51,9 +51,9 @@ def slot_between(text, at, stop, table):
 
 
 @inlined
-def word_between(text, at, stop, table):
-    """Look up the word from `at` to `stop`; return its number, or -1 if the dictionary does not contain it."""
-    return table.numbers[slot_between(text, at, stop, table)]
+def word_between(text, at, end, table):
+    """Look up the word from `at` to `end`; return its number, or -1 if the dictionary does not contain it."""
+    return table.numbers[slot_between(text, at, end, table)]
 
 
 @inlined

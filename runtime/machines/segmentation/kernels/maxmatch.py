@@ -56,28 +56,28 @@ def put_list(last, table, output, place):
 
 
 @part
-def put_tokens(text, begin, stop, is_open, table, output, place):
+def put_tokens(text, start, stop, is_open, table, output, place):
     """Write the tokens of a row.
 
     Args:
-        begin, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
+        start, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
 
     Returns:
         The position after the last token, and the output index after the last token.
     """
-    entries, words, is_backward, bounds = table.entries, table.words[0], table.is_backward[0], begin + stop
+    entries, words, is_backward, bounds = table.entries, table.words[0], table.is_backward[0], start + stop
     while True:
         first = ALONE
-        while begin < stop:
-            first = table.firsts[unit_at(text, begin, is_backward, bounds)]
+        while start < stop:
+            first = table.firsts[unit_at(text, start, is_backward, bounds)]
             if first >> LABEL_SHIFT != ALONE:
                 break
             put(output, place, value_of(first), U1)
             place += U1
-            begin += U1
-        if begin == stop:
-            return begin, place
-        state, value, end, at = state_of(first), value_of(first), begin + (first >> LABEL_SHIFT), begin + U1
+            start += U1
+        if start == stop:
+            return start, place
+        state, value, end, at = state_of(first), value_of(first), start + (first >> LABEL_SHIFT), start + U1
         while True:
             while state != LEAF and at < stop:
                 label = label_of(table, unit_at(text, at, is_backward, bounds))
@@ -89,23 +89,23 @@ def put_tokens(text, begin, stop, is_open, table, output, place):
                 if value_of(entry):
                     value, end = value_of(entry), at
             if is_open and at == stop and state != LEAF:
-                return begin, place
+                return start, place
             if at <= end:
                 break
             jump = state_of(entries[state]) << U2
             last = np.uint64(table.jumps[jump + TOKENS]) << U2
             place = put_list(last, table, output, place)
-            begin += np.uint64(table.lists[last + END])
+            start += np.uint64(table.lists[last + END])
             state, value = np.uint64(table.jumps[jump + STATE]), np.uint64(table.jumps[jump + VALUE])
-            end = begin + np.uint64(table.jumps[jump + SIZE])
+            end = start + np.uint64(table.jumps[jump + SIZE])
             if state == ROOT:
                 break
         if value > words:
             place = put_list(np.uint64(table.rules[value - words - U1]) << U2, table, output, place)
-        elif begin < end:
-            put(output, place, value, end - begin)
+        elif start < end:
+            put(output, place, value, end - start)
             place += U1
-        begin = end
+        start = end
 
 
 @part
@@ -143,13 +143,13 @@ def locate(text, at, first, end, characters, output):
 
 
 @part
-def last_cut(text, begin, stop, table):
-    """Find the last position where a row may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; return `begin` if there
+def last_cut(text, start, end, table):
+    """Find the last position where a row may be cut, see `fst.machines.segmentation.maxmatch.MaxMatchTable.cuts`; return `start` if there
     is none.
     """
-    while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(table, text[stop - U1])):
-        stop -= U1
-    return stop
+    while start < end and (np.uint64(text[end - U1]) >= ASCII or label_of(table, text[end - U1])):
+        end -= U1
+    return end
 
 
 @kernel
@@ -158,21 +158,21 @@ def run_rows(text, starts, more, table, output, work):
     `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
     call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, table.is_backward[0]
-    place, stop, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
+    place, end, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
     for index in range(rows):
         row, first = np.uint64(index), place
-        begin, stop, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
+        start, end, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
         if is_open and is_backward:
-            stop, is_open = last_cut(text, begin, stop, table), False
-        stop, place = put_tokens(text, begin, stop, is_open, table, output, place)
+            end, is_open = last_cut(text, start, end, table), False
+        end, place = put_tokens(text, start, end, is_open, table, output, place)
         if is_backward:
             turn_round(output.ids, first, place, U1, U0)
         if len(output) > IDS_ALONE and len(output.offsets):
             if is_backward:
                 turn_round(output.offsets, first, place, U2, U1)
-            characters = locate(text, begin, first, place, characters, output)
+            characters = locate(text, start, first, place, characters, output)
         if more == U0 or row + U1 < rows:
             output.ends[row] = place
             characters = U0
     call.count, call.before, call.is_open = place, characters, more
-    return stop
+    return end

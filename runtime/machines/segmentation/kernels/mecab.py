@@ -48,9 +48,9 @@ def kind_at(text, at, table):
 
 
 @inlined
-def after(text, at, stop):
+def after(text, at, end):
     """Return the position after a character of one or two units."""
-    return at + U1 + np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE and at + U1 < stop)
+    return at + U1 + np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE and at + U1 < end)
 
 
 @inlined
@@ -60,22 +60,22 @@ def is_space(kind):
 
 
 @part
-def end_of_run(text, at, stop, table):
+def end_of_run(text, at, end, table):
     """Find the end of a run of characters in which all pairs of adjacent characters share a category."""
     categories = kind_at(text, at, table) & CATEGORIES
-    at = after(text, at, stop)
-    while at < stop:
+    at = after(text, at, end)
+    while at < end:
         following = kind_at(text, at, table) & CATEGORIES
         if following & categories == U0:
             break
-        categories, at = following, after(text, at, stop)
+        categories, at = following, after(text, at, end)
     return at
 
 
 @part
-def end_of_spaces(text, at, stop, table):
+def end_of_spaces(text, at, end, table):
     """Find the end of a run of spaces."""
-    while at < stop and is_space(kind_at(text, at, table)):
+    while at < end and is_space(kind_at(text, at, table)):
         at += U1
     return at
 
@@ -155,9 +155,9 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
 
 
 @part
-def finish(text, stop, table, output, work, place, counted, characters):
+def finish(text, end, table, output, work, place, counted, characters):
     """Write the words of the best path to the end of a text; return the output index after the last word."""
-    heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
+    heads, last = work.heads, end & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE
     key = best_for(END_OF_TEXT, slots, table, work)
@@ -178,8 +178,8 @@ def run_rows(text, starts, more, table, output, work):
     spaces_end = run_end = at
     for index in range(rows):
         row = np.uint64(index)
-        stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
-        horizon = max(stop, at + table.scalars.reach) - table.scalars.reach if is_open else stop
+        end, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
+        horizon = max(end, at + table.scalars.reach) - table.scalars.reach if is_open else end
         counted, count, limit = at, begin(right, at, work), SOFT_NODES
         while at < horizon:
             head = np.uint64(heads[at & mask])
@@ -189,10 +189,10 @@ def run_rows(text, starts, more, table, output, work):
             kind = kind_at(text, at, table)
             if is_space(kind):
                 if at >= spaces_end:
-                    spaces_end = end_of_spaces(text, at, stop, table)
-                if is_open and spaces_end == stop:
+                    spaces_end = end_of_spaces(text, at, end, table)
+                if is_open and spaces_end == end:
                     break
-                move(at, spaces_end == stop, work)
+                move(at, spaces_end == end, work)
                 at += U1
                 continue
             if count > limit:
@@ -206,12 +206,12 @@ def run_rows(text, starts, more, table, output, work):
             invoke = kind >> INVOKE_SHIFT & U1 != U0
             before = count
             if invoke:
-                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, table, work)
-            count = add_known(text, at, stop, slots, count, table, work)
+                count, run_end = add_unknown(text, at, end, run_end, kind, slots, count, table, work)
+            count = add_known(text, at, end, slots, count, table, work)
             if count == before:
-                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, table, work)
+                count, run_end = add_unknown(text, at, end, run_end, kind, slots, count, table, work)
             if count == before:
-                count = add_words(unknown_words(kind, table), at, after(text, at, stop), slots, count, table, work)
+                count = add_words(unknown_words(kind, table), at, after(text, at, end), slots, count, table, work)
             at += U1
         if count > MOST_KEPT:
             clear(heads)
@@ -221,7 +221,7 @@ def run_rows(text, starts, more, table, output, work):
             right, at = field(work.nodes, CERTAIN, RIGHT), field(work.nodes, CERTAIN, END)
             clear(heads)
         else:
-            place = finish(text, stop, table, output, work, place, counted, characters)
+            place = finish(text, end, table, output, work, place, counted, characters)
             output.ends[row] = place
             characters, right = U0, U0
     call.count, call.before, call.last_right = place, characters, right

@@ -41,37 +41,37 @@ AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart 
 
 
 @inlined
-def search(text, begin, end, table, work, ids, at):
+def search(text, start, end, table, work, ids, at):
     """Find the best path through a pre-token, and store its sum in ``work.total``. The sizes of its nodes begin at ``ids[at]``, see
     `fst.machines.unigram.viterbi_kernels.find_best`.
     """
     sums, total, limit, sizes = work.sums, work.total[0], table.limit[0], ids.view(np.uint8)
-    work.total[0] = find_best(text, begin, end, table.trie, table.scores, table.unknown[0], total, limit, sums, sizes, at << U2)
+    work.total[0] = find_best(text, start, end, table.trie, table.scores, table.unknown[0], total, limit, sums, sizes, at << U2)
 
 
 @part
-def capacity_of(begin, end, table, sums, ids, at):
+def capacity_of(start, end, table, sums, ids, at):
     """Compute how many elements `ids` must have from `at` on, so that `line_up` reads each size and node before it overwrites them."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id per byte
-    while end > begin:
-        most = max(most, nodes + ((end - begin << shift) + U3 >> U2))
-        end -= size_at(sizes, at << U2, end - begin - U1, shift)
+    most, nodes = end - start if len(table.fallbacks) else U0, U0  # an unknown node may become one id per byte
+    while end > start:
+        most = max(most, nodes + ((end - start << shift) + U3 >> U2))
+        end -= size_at(sizes, at << U2, end - start - U1, shift)
         nodes += U1
     return max(most, nodes)
 
 
 @part
-def line_up(text, begin, end, table, sums, ids, at):
+def line_up(text, start, end, table, sums, ids, at):
     """Write the nodes of the best path through a pre-token next to each other. The sizes and, later, the ids begin at ``ids[at]``.
 
     Returns:
         The index of the first node.
     """
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    out = at + capacity_of(begin, end, table, sums, ids, at)
-    while end > begin:
-        size = size_at(sizes, at << U2, end - begin - U1, shift)
+    out = at + capacity_of(start, end, table, sums, ids, at)
+    while end > start:
+        size = size_at(sizes, at << U2, end - start - U1, shift)
         out -= U1
         ids[out] = node_of(text, end - size, end, table.trie)
         end -= size
@@ -91,7 +91,7 @@ def is_near(total, length, most, limit):
 
 
 @part
-def add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, most, limit, total):
+def add_near_words(text, pretokens, scratch, index, start, end, rules, scores, most, limit, total):
     """Add the scores of words to the sum ``total[0]``, but stop before a word that may move the sum beyond the limit. Arguments are as in
     `add_words`; `rules`, `scores`, `most` and `limit` are fields of its `table`, and `total` of its `work`.
 
@@ -99,9 +99,9 @@ def add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, m
         The index in `scratch` of the first word that is not added, or `end`.
     """
     word = end
-    while word > begin and not restarts_at(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+    while word > start and not restarts_at(text, np.uint64(pretokens[index + (word - start)]) & PLACE, rules):
         word -= U1
-    if restarts_at(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+    if restarts_at(text, np.uint64(pretokens[index + (word - start)]) & PLACE, rules):
         total[0] = 0
     so_far = total[0]
     while word < end and is_near(so_far, WORD_BYTES, most, limit):
@@ -112,48 +112,48 @@ def add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, m
 
 
 @part
-def add_far_words(text, pretokens, index, begin, end, table, work, ids, at):
+def add_far_words(text, pretokens, index, start, end, table, work, ids, at):
     """Add the scores of words to the sum ``work.total``. If a word may move the sum beyond the limit, the word's path is searched, because
     the sum may be reset at any character of the word.
     """
     total = work.total
-    for word in range(begin, end):
+    for word in range(start, end):
         if is_near(total[0], WORD_BYTES, table.most, table.limit):
             total[0] += table.scores[np.uint64(work.shared.scratch[np.uint64(word)])]
         else:
-            place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - begin))
+            place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - start))
             search(text, place, after, table, work, ids, at)
 
 
 @inlined
-def add_words(text, pretokens, index, begin, end, table, work, ids, at):
+def add_words(text, pretokens, index, start, end, table, work, ids, at):
     """Compute the sum after words, ``work.total``; 0 if it restarts after them. `ids` from `at` on is used for temporary values.
 
     Args:
         text, table, work: as in `encode`.
         pretokens, index: the pre-tokens, and the index of the first word.
-        begin, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
+        start, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
     """
-    if restarts_at(text, np.uint64(pretokens[index + (end - begin)]) & PLACE, table.rules):
+    if restarts_at(text, np.uint64(pretokens[index + (end - start)]) & PLACE, table.rules):
         work.total[0] = 0
         return
     rules, scores, most, limit, scratch = table.rules, table.scores, table.most, table.limit, work.shared.scratch
-    word = add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, most, limit, work.total)
+    word = add_near_words(text, pretokens, scratch, index, start, end, rules, scores, most, limit, work.total)
     if word < end:
-        add_far_words(text, pretokens, index + (word - begin), word, end, table, work, ids, at)
+        add_far_words(text, pretokens, index + (word - start), word, end, table, work, ids, at)
 
 
 @inlined
-def put_id(number, begin, end, output, at):
+def put_id(number, start, end, output, at):
     """Write an id and, if spans are requested, its span in bytes; return the next output index."""
     output.ids[at] = number
     if len(output) > IDS_ALONE and len(output.offsets):
-        output.offsets[at << U1], output.offsets[at << U1 | U1] = begin, end
+        output.offsets[at << U1], output.offsets[at << U1 | U1] = start, end
     return at + U1
 
 
 @part
-def put_unknown(text, begin, end, table, output, at):
+def put_unknown(text, start, end, table, output, at):
     """Write the ids of a run of unknown nodes. A byte token gets the span of the run, or, with the score scope "text", the span of its
     character.
 
@@ -161,16 +161,16 @@ def put_unknown(text, begin, end, table, output, at):
         The next index.
     """
     fallbacks = table.fallbacks
-    value = U0 if table.rules[HAS_TEXT_SCOPE] else token_of(text, begin, end, table.trie)
+    value = U0 if table.rules[HAS_TEXT_SCOPE] else token_of(text, start, end, table.trie)
     if value:
-        return put_id(np.int32(value - U1), begin, end, output, at)
+        return put_id(np.int32(value - U1), start, end, output, at)
     is_known = len(fallbacks) > 0
-    for place in range(begin, end):
+    for place in range(start, end):
         is_known = is_known and fallbacks[text[np.uint64(place)]] >= 0
     if not is_known:
-        return put_id(table.unk_id[0], begin, end, output, at)
-    first, last = begin, begin if table.rules[HAS_TEXT_SCOPE] else end
-    for place in range(begin, end):
+        return put_id(table.unk_id[0], start, end, output, at)
+    first, last = start, start if table.rules[HAS_TEXT_SCOPE] else end
+    for place in range(start, end):
         if np.uint64(place) == last:
             first = last
             _, last = code_at(text, first)
@@ -179,10 +179,10 @@ def put_unknown(text, begin, end, table, output, at):
 
 
 @part
-def put_nodes(text, begin, end, nodes, table, output, at):
+def put_nodes(text, start, end, nodes, table, output, at):
     """Write the ids of a pre-token from its nodes, which begin at ``output.ids[nodes]``; return the next output index."""
     ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
-    place = run = begin  # `run`: the start of the run of unknown nodes
+    place = run = start  # `run`: the start of the run of unknown nodes
     while place < end:
         node = ids[nodes]
         nodes += U1
@@ -197,14 +197,14 @@ def put_nodes(text, begin, end, nodes, table, output, at):
 
 
 @part
-def encode_piece(text, begin, end, table, work, output, at):
+def encode_piece(text, start, end, table, work, output, at):
     """Find the best path through a pre-token, and write its ids; return the next output index."""
-    search(text, begin, end, table, work, output.ids, at)
-    return put_nodes(text, begin, end, line_up(text, begin, end, table, work.sums, output.ids, at), table, output, at)
+    search(text, start, end, table, work, output.ids, at)
+    return put_nodes(text, start, end, line_up(text, start, end, table, work.sums, output.ids, at), table, output, at)
 
 
 @inlined
-def put_path(text, begin, end, table, work, ids, at, base):
+def put_path(text, start, end, table, work, ids, at, base):
     """Write the nodes of the best path through a pre-token that `find_nodes` has read, and compute the sum after it, ``work.total``. The
     arguments are as in `encode_listed`, and the result as in `line_up_listed`.
 
@@ -212,7 +212,7 @@ def put_path(text, begin, end, table, work, ids, at, base):
     sum. Otherwise `find_path` adds the scores to the true sum.
     """
     ends, lists, best, sums, unk_id = table.ends, work.shared.tokens, work.best, work.best_sums, table.unk_id[0]
-    size, before = end - begin, work.total[0]
+    size, before = end - start, work.total[0]
     if table.rules[RESTART] != AT_STRETCH and not table.rules[HAS_TEXT_SCOPE] and size <= ends.widest[0]:
         nodes, is_known = line_up_listed(best, base, size, unk_id, ids, at)
         if before == 0:
@@ -222,22 +222,22 @@ def put_path(text, begin, end, table, work, ids, at, base):
         if is_certain(best, base, size, margin, lists, ends.gains, ends.nodes, sums):
             work.total[0] = sum_after(before, ids, nodes, at + size + U1, table.scores, ends.unknown)
             return nodes, is_known
-    find_path(text, begin, end, before, ends, work, base)
+    find_path(text, start, end, before, ends, work, base)
     work.total[0] = sums[base + size]
     return line_up_listed(best, base, size, unk_id, ids, at)
 
 
 @inlined
-def encode_listed(text, begin, end, table, work, output, at, base):
+def encode_listed(text, start, end, table, work, output, at, base):
     """Write the ids of a pre-token that `find_nodes` has read; its slice of the arrays in `work` begins at `base`. Return the next output
     index.
     """
-    if not is_near(work.total[0], end - begin, table.most, table.limit):
-        return encode_piece(text, begin, end, table, work, output, at)
-    nodes, is_known = put_path(text, begin, end, table, work, output.ids, at, base)
+    if not is_near(work.total[0], end - start, table.most, table.limit):
+        return encode_piece(text, start, end, table, work, output, at)
+    nodes, is_known = put_path(text, start, end, table, work, output.ids, at, base)
     if not is_known or (len(output) > IDS_ALONE and len(output.offsets)):
-        return put_nodes(text, begin, end, nodes, table, output, at)
-    return move(nodes, at + (end - begin) + U1, output.ids, at)
+        return put_nodes(text, start, end, nodes, table, output, at)
+    return move(nodes, at + (end - start) + U1, output.ids, at)
 
 
 @part
@@ -246,15 +246,15 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
     in `fst.runtime.machines.bpe.kernels.encode.emit`.
     """
     special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state.count
-    begin = base = special = following = U0  # `following`: the index after the last pending pre-token
+    start = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, length = bounds_of(pretokens, index)
-        at = copy(scratch, begin, gap, ids, at)
+        at = copy(scratch, start, gap, ids, at)
         if kind == U0:
-            add_words(text, pretokens, following, begin, gap, table, work, ids, at)
-        begin, following = gap + U1, index + U1
+            add_words(text, pretokens, following, start, gap, table, work, ids, at)
+        start, following = gap + U1, index + U1
         if kind == U0:
             before = at
             if read_together(length, ends.widest[0], ends.stride[0]):
@@ -266,9 +266,9 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
             work.total[0] = 0
-    work.shared.state.count = at = copy(scratch, begin, written, ids, at)
-    if begin < written and table.rules[RESTART] != AT_PIECE:
-        add_words(text, pretokens, following, begin, written, table, work, ids, at)
+    work.shared.state.count = at = copy(scratch, start, written, ids, at)
+    if start < written and table.rules[RESTART] != AT_PIECE:
+        add_words(text, pretokens, following, start, written, table, work, ids, at)
     return row
 
 

@@ -45,12 +45,12 @@ def exponential(argument):
 
 
 @part
-def extend(work, most, begin, end, node, score):
-    """Extend the paths to position `begin` by a node, and merge them into the paths to position `end`. Among equal scores, older paths come
+def extend(work, most, start, end, node, score):
+    """Extend the paths to position `start` by a node, and merge them into the paths to position `end`. Among equal scores, older paths come
     first.
     """
     scores, nodes, ranks = work.scores, work.nodes, work.ranks
-    own, other, count, more = end * most, begin * most, np.uint64(work.places[end]), np.uint64(work.places[begin])
+    own, other, count, more = end * most, start * most, np.uint64(work.places[end]), np.uint64(work.places[start])
     if count == most and scores[other] + score <= scores[own + most - U1]:
         return
     kept = taken = U0
@@ -70,25 +70,25 @@ def extend(work, most, begin, end, node, score):
 
 
 @part
-def list_paths(text, begin, end, table, most, work):
+def list_paths(text, start, end, table, most, work):
     """List the best paths to each position of a pre-token, in ``work.scores``, ``work.nodes`` and ``work.ranks`` from ``position * most``
     on.
 
     Args:
-        text, begin, end: the pre-token, for which the arrays of `work` are large enough.
+        text, start, end: the pre-token, for which the arrays of `work` are large enough.
         table: `fst.machines.unigram.arguments.UnigramArguments`.
         most: the maximum number of paths to a position.
         work: `fst.machines.unigram.arguments.NBestWork`.
     """
-    size = end - begin
+    size = end - start
     for index in range(size + U1):
         work.places[index] = 0
     work.places[0], work.scores[0] = 1, 0.0
-    at = begin
+    at = start
     while at < end:
         count, after = nodes_from(text, at, end, table.trie, work.found, work.sizes)
         for index in range(count):
-            node, place = work.found[index], at - begin
+            node, place = work.found[index], at - start
             score = table.scores[np.uint64(node)] if node >= 0 else table.unknown[0]
             extend(work, most, place, place + np.uint64(work.sizes[index]), node, score)
         at = after
@@ -205,9 +205,9 @@ def put_row(text, chosen, ended, table, output, work):
     """Write the segmentation `chosen` of a row, with special ids, to the output; return the next row."""
     state, pretokens, own, ids, steps = work.own.shared.state, work.own.shared.pretokens, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
-    row, begin, index = U0, np.uint64(work.bounds[0]), U0
+    row, start, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
-        row, begin, count = next_pieces(text, row, begin, own.shared, work)
+        row, start, count = next_pieces(text, row, start, own.shared, work)
         at, special, place, first_row = state.count, U0, state.count, ended
         for pretoken in range(count):
             kind = np.uint64(pretokens[pretoken]) >> KIND << KIND

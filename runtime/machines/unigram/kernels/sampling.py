@@ -83,11 +83,11 @@ def add(number, exponent, node, size, end, stream, work, nodes, at):
 
 
 @part
-def draw(text, begin, end, table, stream, work, nodes, at):
+def draw(text, start, end, table, stream, work, nodes, at):
     """Draw one of the nodes that end at each position of a pre-token.
 
     Args:
-        text, begin, end: the pre-token.
+        text, start, end: the pre-token.
         table: `fst.machines.unigram.arguments.SamplingArguments`.
         stream: uint64, the state of the random generator before the first number of the pre-token.
         work: the working arrays. `weights` and `exponents` are ring buffers for the weights of the latest positions.
@@ -95,12 +95,12 @@ def draw(text, begin, end, table, stream, work, nodes, at):
     """
     numbers, exponents, mask = table.numbers, table.exponents, np.uint64(len(work.weights)) - U1
     unknown, is_wide = np.uint64(len(numbers)) - U2, len(exponents) > 0
-    for index in range(end - begin):
+    for index in range(end - start):
         nodes[at + np.uint64(index)] = UNSET
     work.weights[0], work.exponents[0] = 1.0, 0
-    reached = begin
+    reached = start
     while reached < end:
-        place = reached - begin
+        place = reached - start
         number, exponent = final(work.weights[place & mask], work.exponents[place & mask])
         count, reached = nodes_from(text, reached, end, table.own.trie, work.found, work.sizes)
         for index in range(count):
@@ -119,11 +119,11 @@ def weight_at(item, place, nodes, numbers, weights):
 
 
 @part
-def weigh(text, begin, size, base, lists, nodes, numbers, weights):
+def weigh(text, start, size, base, lists, nodes, numbers, weights):
     """Write the total weight of the paths to each position of a pre-token. Weights at positions inside a character are never read.
 
     Args:
-        text, begin, size: the pre-token.
+        text, start, size: the pre-token.
         base: the start of the pre-token's slice of `lists`, which contains the list of nodes at each position, and of `weights`, the
             output.
         nodes: see `fst.machines.unigram.arguments.Ends`.
@@ -135,7 +135,7 @@ def weigh(text, begin, size, base, lists, nodes, numbers, weights):
         place = base + np.uint64(index)
         block = lists[place] * BLOCK
         if block == U0:
-            at = begin + np.uint64(index)
+            at = start + np.uint64(index)
             weights[place] = weights[place - (at - start_before(text, at))] * unknown
             continue
         total, is_open = 0.0, True
@@ -175,21 +175,21 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 
 @part
-def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
+def draw_listed(text, start, size, base, table, stream, work, drawn, at):
     """Draw a path through a pre-token that `find_nodes` has read, and write the node that ends at each position on the path.
 
     Args:
         text, table, stream, at: as in `draw`; `drawn` corresponds to the argument `nodes` of `draw`.
-        begin, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
+        start, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
         base: the start of the pre-token's slice of ``work.tokens`` and ``work.best_sums``.
     """
     lists, nodes, numbers, weights = work.own.shared.tokens, table.own.ends.nodes, table.numbers, work.own.best_sums
-    weigh(text, begin, size, base, lists, nodes, numbers, weights)
+    weigh(text, start, size, base, lists, nodes, numbers, weights)
     left = size
     while left:
         block, length = lists[base + left] * BLOCK, U0
         if block == U0:
-            length = begin + left - start_before(text, begin + left)
+            length = start + left - start_before(text, start + left)
             drawn[at + left - U1] = -np.int32(length)
         else:
             node = nodes[choice_at(block, left, base + left, nodes, numbers, weights, stream)]

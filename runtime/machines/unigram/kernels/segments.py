@@ -25,7 +25,7 @@ def read_together(length, widest, stride):
 
 @inlined
 def next_segment(size, left, stride):
-    """Return the distance from the begin of a segment to the next segment; `left`, the rest of the pre-token, if there is none."""
+    """Return the distance from the start of a segment to the next segment; `left`, the rest of the pre-token, if there is none."""
     return left if size == left else stride
 
 
@@ -46,7 +46,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
 
     Args:
         pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
-        active: uint64[2 * n], output, two elements for each segment: its state, the root; and ``begin in text | begin in slices << 32``.
+        active: uint64[2 * n], output, two elements for each segment: its state, the root; and ``start in text | start in slices << 32``.
             The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.viterbi`.
         longer: uint64[widest + 2], all zero; output: for each length, the number of segments of at least this length.
         widest, stride: see `fst.machines.unigram.arguments.Ends`.
@@ -71,13 +71,13 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
         longer[length] = before
         before += own
     for item in range(waiting):
-        begin, _, length = bounds_of(pretokens, pending[item] >> HALF)
+        start, _, length = bounds_of(pretokens, pending[item] >> HALF)
         left = length = read_together(length, widest, stride)
-        put_segment(min(left, widest), begin, base, active, longer)
+        put_segment(min(left, widest), start, base, active, longer)
         left -= next_segment(min(left, widest), left, stride)
         while left:
             at = length - left
-            put_segment(min(left, widest), begin + at, base + at, active, longer)
+            put_segment(min(left, widest), start + at, base + at, active, longer)
             left -= next_segment(min(left, widest), left, stride)
         base += length + U1 if length else U0
     return most

@@ -122,21 +122,21 @@ def put_best(text, at, place, ends, work):
 
 
 @inlined
-def find_path(text, begin, end, before, ends, work, base):
+def find_path(text, start, end, before, ends, work, base):
     """Find the best node that ends at each position of a pre-token, and its sum.
 
     Args:
-        text, begin, end: the text, and the bounds of the pre-token.
+        text, start, end: the text, and the bounds of the pre-token.
         before: the sum before the pre-token.
         ends: `fst.machines.unigram.arguments.Ends`.
         work: the working arrays, which are used from the index `base` on. `tokens` contains the list at each position; `best` and
             `best_sums` are outputs.
     """
     work.best_sums[base] = before
-    at = begin
+    at = start
     while at < end:
         at += character_size(np.uint64(text[at]))
-        put_best(text, at, base + (at - begin), ends, work)
+        put_best(text, at, base + (at - start), ends, work)
 
 
 @inlined
@@ -177,9 +177,9 @@ def is_certain(best, base, size, margin, lists, gains, nodes, sums):
 
 
 @part
-def sum_after(before, ids, begin, end, scores, unknown):
-    """Compute the sum after the nodes ``ids[begin:end]``."""
-    for index in range(begin, end):
+def sum_after(before, ids, start, end, scores, unknown):
+    """Compute the sum after the nodes ``ids[start:end]``."""
+    for index in range(start, end):
         node = ids[np.uint64(index)]
         before += scores[np.uint64(node)] if node >= 0 else unknown[0]
     return before

@@ -37,15 +37,15 @@ def put_end(end, output, at):
 
 
 @part
-def put_bytes(text, begin, end, table, output, at):
+def put_bytes(text, start, end, table, output, at):
     """Write the ids for the bytes of an unknown word, each with the span of the word; return the next output index."""
-    for place in range(begin, end):
+    for place in range(start, end):
         byte = text[np.uint64(place)]
         if byte == SPACE_BYTE and len(table.space):
             for index in range(len(table.space)):
-                at = put_id(table.space[np.uint64(index)], begin, end, output, at)
+                at = put_id(table.space[np.uint64(index)], start, end, output, at)
         else:
-            at = put_id(table.fallbacks[byte], begin, end, output, at)
+            at = put_id(table.fallbacks[byte], start, end, output, at)
     return at
 
 

@@ -30,9 +30,9 @@ NO_WORD = LOW_HALF  # in place of the index of a pending word
 
 
 @inlined
-def pack_token(first, stop):
+def pack_token(first, end):
     """Pack the bounds of a token: its first symbol, and one past its last."""
-    return first | stop << HALF
+    return first | end << HALF
 
 
 @inlined

@@ -61,8 +61,8 @@ def encode_rows(text, starts, more, table, output, work):
     state.is_open = more
     filled, index, span = state.kept, U0, U0
     for row in range(rows):
-        at, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        while at < stop:
+        at, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        while at < end:
             if len(places):
                 span = places[index]
             index += U1
