@@ -41,6 +41,18 @@ def bounds_of(pretokens, index):
 
 
 @inlined
+def pack_pending(gap, index):
+    """Pack a pending pre-token: the place in `scratch` of its ids, and its index."""
+    return gap | index << HALF
+
+
+@inlined
+def pending_of(item):
+    """Return the place in `scratch` of a pending pre-token, and its index."""
+    return item & LOW_HALF, item >> HALF
+
+
+@inlined
 def at_most(number, limit):
     """Return the lower of two numbers, without a branch."""
     return limit ^ (number ^ limit) & opaque(U0 - np.uint64(number < limit))
@@ -112,16 +124,17 @@ def look_up(text, pretokens, slots, table, scratch, pending, waiting):
     """Look up the pending pre-tokens in the table of words.
 
     Returns:
-        The number of items in `pending`, ``place in scratch | index of the pre-token << 32`` for each pre-token that is not found.
+        The number of items in `pending`, one of `pack_pending` for each pre-token that is not found.
     """
     words, key_masks, left = table.words, table.key_masks, U0
     for item in range(waiting):
         index, slot = pending[item], slots[item]
         start, _, length = bounds_of(pretokens, index)
         value = words[slot + U3]
-        found = (value >> HALF == length) & is_key(text, start, key_masks, mask_for(length), words, slot)
-        scratch[index] = np.int32(value & LOW_HALF)
-        pending[left] = index | index << HALF
+        number, size = value & LOW_HALF, value >> HALF  # `value` in a slot of the table of words: ``id | length of the word << 32``
+        found = (size == length) & is_key(text, start, key_masks, mask_for(length), words, slot)
+        scratch[index] = np.int32(number)
+        pending[left] = pack_pending(index, index)
         left += np.uint64(not found)
     return left
 
@@ -134,8 +147,8 @@ def close_gaps(pretokens, count, scratch, pending, waiting, places):
         scratch[place], places[index] = scratch[index], place
         place += np.uint64(np.uint64(pretokens[index]) >> KIND << KIND != DROPPED)
     for item in range(waiting):
-        index = pending[item] >> HALF
-        pending[item] = places[index] | index << HALF
+        _, index = pending_of(pending[item])
+        pending[item] = pack_pending(places[index], index)
     return place
 
 
@@ -153,7 +166,7 @@ def long_pretoken(text, start, end, pretokens):
 def mark_long(text, pretokens, pending, waiting, long_pretokens, shortest):
     """Mark the pending pre-tokens that `long_pretokens` contains. The shortest of these has `shortest` bytes."""
     for item in range(waiting):
-        index = pending[item] >> HALF
+        _, index = pending_of(pending[item])
         first, last, length = bounds_of(pretokens, index)
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         if length >= shortest and kind == U0 and long_pretoken(text, first, last, long_pretokens) != NO_TOKEN:

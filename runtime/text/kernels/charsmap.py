@@ -14,7 +14,8 @@ import numpy as np
 
 from fst.automata import double_array
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.spans import join_spans, pack_span, span_of
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
 from fst.runtime.text.kernels.stops import next_stop
@@ -197,11 +198,11 @@ def align(own, read, old, new, is_added, places, written):
 @inlined
 def consume(own, read, old, new, extends, places, written):
     """Write the spans of the characters in a replacement text, as `fst.text.charsmap._consumed` does; return the new number of spans."""
-    start, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
+    start, end = span_of(join_spans(own[read], own[read + old - U1]))
     if not new and written and extends:
-        places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
+        places[written - U1] = pack_span(span_of(places[written - U1])[0], end)
     for index in range(new):
-        places[written] = start | (end if np.uint64(index) + U1 == new else start) << HALF
+        places[written] = pack_span(start, end if np.uint64(index) + U1 == new else start)
         written += U1
     return written
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.spans import join_spans, pack_span, span_of
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
 from fst.runtime.text.kernels.charsmap import replace_strings
 from fst.runtime.text.kernels.stops import next_stop
@@ -149,8 +150,8 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
     begun = origin
-    while removes and not is_inside and at < stop and text[at] == SPACE_BYTE and (not has_spans or own[index] & LOW_HALF == begun):
-        begun = own[index] >> HALF if has_spans else begun
+    while removes and not is_inside and at < stop and text[at] == SPACE_BYTE and (not has_spans or span_of(own[index])[0] == begun):
+        begun = span_of(own[index])[1] if has_spans else begun
         at, index = at + U1, index + U1
     if removes and not is_inside and at == stop and (not has_spans or begun == end):
         return U0
@@ -174,14 +175,14 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
         filled -= size
         if has_spans:
             written -= U1
-            end = places[written] & LOW_HALF
+            end, _ = span_of(places[written])
         size = stands_at_end(row, into, filled, edits)
     if puts:
         into[filled] = SPACE_BYTE
         filled, written = filled + U1, put_place(end, end, places, written)
     for place in range(written if has_spans else U0):
         after = np.uint64(place) + U1
-        places[place] = places[place] & LOW_HALF | (places[after] & LOW_HALF if after < written else end) << HALF
+        places[place] = pack_span(span_of(places[place])[0], span_of(places[after])[0] if after < written else end)
     return filled
 
 
@@ -240,7 +241,7 @@ def normalise_and_edit(text, start, stop, origin, is_inside, more, normalizer, w
             stretch, own, into, places = into, places, stretch, own
         size, written = normalise(stretch, U0, size, U0, normalizer, work, into, U0, places, U0)
         for index in range(written if len(own) else U0):
-            place = places[index]
-            places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
+            first, end_of_part = span_of(places[index])
+            places[index] = join_spans(own[first], own[end_of_part - U1])
         is_spare ^= U1
     return edit(before, every, origin, end, is_inside, more, size, is_spare, normalizer, work)

@@ -9,7 +9,8 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U3
+from fst.runtime.kernels.constants import U0, U1, U3
+from fst.runtime.kernels.spans import join_spans, span_of
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
@@ -219,7 +220,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
             index -= count_characters(stretch, first, begun)
         if number != NONE:
             after = index + count_characters(stretch, first, last)
-            left, right = (own[index] & LOW_HALF, own[after - U1] >> HALF) if len(own) else (U0, U0)
+            left, right = span_of(join_spans(own[index], own[after - U1])) if len(own) else (U0, U0)
             is_first = left == U0 or written == row
             left, right = without_spaces(stretch, first, start, at, last, left, right, is_first, normalizer)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
@@ -302,7 +303,7 @@ def restore(output, start, end, rewritten):
         if words[at] >= 0:
             first = np.uint64(firsts[row]) + np.uint64(offsets[at + at])
             last = np.uint64(firsts[row]) + np.uint64(offsets[at + at + U1])
-            offsets[at + at], offsets[at + at + U1] = places[first] & LOW_HALF, places[last - U1] >> HALF
+            offsets[at + at], offsets[at + at + U1] = span_of(join_spans(places[first], places[last - U1]))
 
 
 @kernel

@@ -18,7 +18,6 @@ from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import (
     CONTINUES_RUN,
     FENCE,
-    HALF,
     HAS_MARKS,
     KIND_SHIFT,
     LIST,
@@ -35,6 +34,7 @@ from fst.runtime.kernels.constants import (
     U63,
 )
 from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
+from fst.runtime.kernels.spans import pack_span
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
 from fst.tables.kernel_call import MARGIN
@@ -210,7 +210,7 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
             return at, filled, U0
         if special_end > at:
             symbols[filled] = special
-            spans[filled] = span + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
+            spans[filled] = span + pack_span(U0, special_end - at - pairs(text, at, special_end) - U1)
             return special_end, filled + U1, U0
     if not flags & run_flags or not reader.lists[record & NEXT]:
         return after, put_list(number, U0, filled, span, reader, work), U0

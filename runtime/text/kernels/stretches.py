@@ -15,6 +15,7 @@ import numpy as np
 from fst.automata.kernels.matcher import child_of
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U4
+from fst.runtime.kernels.spans import pack_span
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
 from fst.text import arguments as of
@@ -24,9 +25,26 @@ CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(composition.FIRST_PART)
 ITSELF, HANGUL, SYLLABLES = np.uint64(composition.ITSELF), np.uint64(composition.HANGUL), np.uint64(composition.SYLLABLES)
 LEADING, VOWELS, TRAILING = np.uint64(composition.LEADING), np.uint64(composition.VOWELS), np.uint64(composition.TRAILING)
 VOWEL_COUNT, TRAILING_COUNT = np.uint64(composition.VOWEL_COUNT), np.uint64(composition.TRAILING_COUNT)
-TAKEN = U1 << HALF  # added to an item: the item replaces one raw character
 FEW = np.uint64(16)  # maximum number of marks for insertion sort
 RANKS, NO_ASCII, ASCII_END = of.RANKS, np.uint8(composition.NO_ASCII), np.uint8(0x80)
+
+
+@inlined
+def pack_part(code, taken):
+    """Pack an item: a part of a character, and the number of raw characters that it replaces."""
+    return code | taken << HALF
+
+
+@inlined
+def part_of(item):
+    """Return the code point of an item, and the number of raw characters that it replaces."""
+    return item & LOW_HALF, item >> HALF
+
+
+@inlined
+def rank_of(item, ranks):
+    """Return the canonical rank of an item; 0 for a starter."""
+    return ranks[part_of(item)[0]]
 
 
 @inlined
@@ -62,10 +80,10 @@ def put_parts(code, origin, count, characters, normalizer, work):
             part = listed & (FIRST_PART - U1)
             origins[characters] = origin
             characters += np.uint64(is_first)
-            count = put_syllable(code if part == ITSELF else part, TAKEN if is_first else U0, count, normalizer, items)
+            count = put_syllable(code if part == ITSELF else part, np.uint64(is_first), count, normalizer, items)
         return count, characters
     origins[characters] = origin
-    return put_syllable(code, TAKEN, count, normalizer, items), characters + U1
+    return put_syllable(code, U1, count, normalizer, items), characters + U1
 
 
 @inlined
@@ -73,10 +91,10 @@ def put_syllable(code, taken, count, normalizer, items):
     """Append a part, and decompose it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
     index = code - HANGUL
     if not normalizer.scalars.decomposes or index >= SYLLABLES:
-        items[count] = code | taken
+        items[count] = pack_part(code, taken)
         return count + U1
     index, trailing = index // TRAILING_COUNT, index % TRAILING_COUNT
-    items[count] = LEADING + index // VOWEL_COUNT | taken
+    items[count] = pack_part(LEADING + index // VOWEL_COUNT, taken)
     items[count + U1] = VOWELS + index % VOWEL_COUNT
     items[count + U1 + U1] = TRAILING + trailing
     return count + U1 + U1 + np.uint64(trailing > U0)
@@ -88,14 +106,14 @@ def sort_marks(count, ranks, work):
     items, at = work.items, U0
     while at < count:
         start = at
-        while at < count and ranks[items[at] & LOW_HALF]:
+        while at < count and rank_of(items[at], ranks):
             at += U1
         if at - start > FEW:
             sort_many(start, at, ranks, work)
         else:
             for index in range(start + U1, at):
                 item, place = items[index], np.uint64(index)
-                while place > start and ranks[items[place - U1] & LOW_HALF] > ranks[item & LOW_HALF]:
+                while place > start and rank_of(items[place - U1], ranks) > rank_of(item, ranks):
                     items[place] = items[place - U1]
                     place -= U1
                 items[place] = item
@@ -109,11 +127,11 @@ def sort_many(start, end, ranks, work):
     for rank in range(RANKS + 1):
         counts[rank] = U0
     for index in range(start, end):
-        counts[np.uint64(ranks[items[index] & LOW_HALF]) + U1] += U1
+        counts[np.uint64(rank_of(items[index], ranks)) + U1] += U1
     for rank in range(RANKS):
         counts[rank + 1] += counts[rank]
     for index in range(start, end):
-        rank = np.uint64(ranks[items[index] & LOW_HALF])
+        rank = np.uint64(rank_of(items[index], ranks))
         spare[counts[rank]] = items[index]
         counts[rank] += U1
     for index in range(end - start):
@@ -139,11 +157,12 @@ def compose(items, count, ranks, pairs):
     starter, has_starter, last, filled = U0, False, np.uint8(0), U0
     for index in range(count):
         item = items[np.uint64(index)]
-        rank, whole = ranks[item & LOW_HALF], U0
+        code, taken = part_of(item)
+        rank, whole = ranks[code], U0
         if has_starter and (last < rank or starter + U1 == filled):
-            whole = composite(items[starter] & LOW_HALF, item & LOW_HALF, pairs)
+            whole = composite(part_of(items[starter])[0], code, pairs)
         if whole:
-            items[starter] = whole | ((items[starter] >> HALF) + (item >> HALF)) << HALF
+            items[starter] = pack_part(whole, part_of(items[starter])[1] + taken)
             continue
         if not rank:
             starter, has_starter = filled, True
@@ -157,7 +176,7 @@ def compose(items, count, ranks, pairs):
 def put_place(first, last, places, written):
     """Append the span of a character if spans are requested; return the new number of characters in any case."""
     if len(places):
-        places[written] = first | last << HALF
+        places[written] = pack_span(first, last)
     return written + U1
 
 
@@ -168,7 +187,7 @@ def put_cluster(count, normalizer, work, text, filled, places, written):
     numbers, ends, lists = normalizer.last_numbers, normalizer.last_ends, normalizer.last_lists
     for index in range(count):
         item = items[np.uint64(index)]
-        code, taken = item & LOW_HALF, item >> HALF
+        code, taken = part_of(item)
         origin = np.uint64(origins[following if taken or following == U0 else following - U1])
         following += taken
         number = np.uint64(numbers[code])

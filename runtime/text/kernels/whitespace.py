@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.spans import join_spans, span_of
 from fst.runtime.kernels.utf_8 import copy_run, count_characters
 from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at
@@ -28,7 +29,7 @@ def copy_place(own, first, last, places, written):
     characters in any case.
     """
     if len(places):
-        places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
+        places[written] = join_spans(own[first], own[last])
     return written + U1
 
 
@@ -52,7 +53,7 @@ def put_space(own, index, normalizer, into, filled, places, written):
 def takes_prefix(index, own, normalizer):
     """Whether a word gets a prefix space; `index` is the index of the word's first character."""
     prefix = normalizer.scalars.prefix
-    return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
+    return prefix == IS_ALWAYS or (prefix == IS_FIRST and span_of(own[index])[0] == U0)
 
 
 @part

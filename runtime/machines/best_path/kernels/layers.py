@@ -31,14 +31,26 @@ MIX = np.uint64(29)
 
 @inlined
 def pack_back(before, arc):
-    """Pack the back of an item."""
+    """Pack the back of an item: the item before its last arc, and this arc."""
     return before << HALF | arc
+
+
+@inlined
+def back_of(back):
+    """Return the item before the last arc of an item, and this arc."""
+    return back >> HALF, back & LOW_HALF
 
 
 @inlined
 def pack_move(layer, first):
     """Pack a layer, and the index of its first back."""
     return layer << HALF | first
+
+
+@inlined
+def move_of(move):
+    """Return the layer of a move, and the index of its first back."""
+    return move >> HALF, move & LOW_HALF
 
 
 @inlined
@@ -97,7 +109,7 @@ def offer(weight, before, arc, end, label, first, count, tail, table, work):
             if total < known:
                 work.weights[first + item], work.fresh[item] = total, back
                 tail = wait(item, tail, work)
-            elif total == known and arc < work.fresh[item] & LOW_HALF:
+            elif total == known and arc < back_of(work.fresh[item])[1]:
                 work.fresh[item] = back
         arc += U1
     return count, tail
@@ -178,8 +190,7 @@ def store_backs(layer, table, work):
         work.queue[np.uint64(work.slots[state])] = index  # the number of an item that was made, as an item of the kept layer
     for index in range(count):
         state = np.uint64(work.states[start + np.uint64(index)])
-        back = work.fresh[np.uint64(work.slots[state])]
-        before, arc = back >> HALF, back & LOW_HALF
+        before, arc = back_of(work.fresh[np.uint64(work.slots[state])])
         if arc != NO_ARC and np.uint64(table.labels[arc]) == EPSILON:
             before = np.uint64(work.queue[before])
         work.backs[first + np.uint64(index)] = pack_back(before, arc)

@@ -18,9 +18,20 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.best_path import arguments
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U8
+from fst.runtime.kernels.constants import U0, U1, U8
 from fst.runtime.kernels.copying import put_bytes
-from fst.runtime.machines.best_path.kernels.layers import DEAD, EPSILON, NO_ARC, NO_ROOM, WIDE, begin_layer, clear, next_layer
+from fst.runtime.machines.best_path.kernels.layers import (
+    DEAD,
+    EPSILON,
+    NO_ARC,
+    NO_ROOM,
+    WIDE,
+    back_of,
+    begin_layer,
+    clear,
+    move_of,
+    next_layer,
+)
 
 ROW, FILLED, AT, STATE, REPORT = arguments.ROW, arguments.FILLED, arguments.AT, arguments.STATE, arguments.REPORT
 CLOCK, START = arguments.CLOCK, arguments.START
@@ -37,6 +48,12 @@ def string_bounds(arc, table):
     return np.uint64(table.string_ends[string - U1]) if string else U0, np.uint64(table.string_ends[string])
 
 
+@inlined
+def back_at(depth, item, work):
+    """Return the item before the last arc of an item, and this arc; `depth` is the place of the item's layer in the trail."""
+    return back_of(work.backs[np.uint64(work.trail[depth]) + item])
+
+
 @part
 def size_of(depth, item, table, work):
     """Measure the output of the path to an item.
@@ -45,13 +62,12 @@ def size_of(depth, item, table, work):
         depth, item: the place of the item's layer in the trail, and the number of the item in this layer.
     """
     size = U0
-    back = work.backs[np.uint64(work.trail[depth]) + item]
-    while back & LOW_HALF != NO_ARC:
-        arc = back & LOW_HALF
+    item, arc = back_at(depth, item, work)
+    while arc != NO_ARC:
         start, end = string_bounds(arc, table)
         size += end - start
         depth -= np.uint64(np.uint64(table.labels[arc]) != EPSILON)
-        back = work.backs[np.uint64(work.trail[depth]) + (back >> HALF)]
+        item, arc = back_at(depth, item, work)
     return size
 
 
@@ -76,16 +92,15 @@ def write(depth, item, start, place, spans, out, out_spans, table, work):
         place[REPORT] = at
         return NEEDS_OUTPUT
     place[FILLED] = at
-    back = work.backs[np.uint64(work.trail[depth]) + item]
-    while back & LOW_HALF != NO_ARC:
-        arc = back & LOW_HALF
+    item, arc = back_at(depth, item, work)
+    while arc != NO_ARC:
         first, last = string_bounds(arc, table)
         if len(spans):
             put_spans(spans, start, place[AT] + depth, out_spans, at - (last - first), at)
         at -= last - first
         put_bytes(table.string_bytes, first, last, out, at)
         depth -= np.uint64(np.uint64(table.labels[arc]) != EPSILON)
-        back = work.backs[np.uint64(work.trail[depth]) + (back >> HALF)]
+        item, arc = back_at(depth, item, work)
     return DONE
 
 
@@ -106,10 +121,9 @@ def last_certain(depth, count, table, work):
         work.counts[CLOCK] += U1
         kept, first = U0, np.uint64(work.trail[depth])
         for index in range(count):
-            back = work.backs[first + np.uint64(items[np.uint64(index)])]
-            while np.uint64(table.labels[back & LOW_HALF]) == EPSILON:
-                back = work.backs[first + (back >> HALF)]
-            item = back >> HALF
+            item, arc = back_of(work.backs[first + np.uint64(items[np.uint64(index)])])
+            while np.uint64(table.labels[arc]) == EPSILON:
+                item, arc = back_of(work.backs[first + item])
             if work.marks[item] != work.counts[CLOCK]:
                 work.marks[item] = work.counts[CLOCK]
                 items[kept] = item
@@ -129,14 +143,14 @@ def settle(depth, move, start, place, spans, out, out_spans, table, work):
     Returns:
         `DONE`, `FULL` if there is no certain item after the place, or `NEEDS_OUTPUT`.
     """
-    layer = move >> HALF
+    layer, _ = move_of(move)
     depth, item = last_certain(depth, np.uint64(work.begins[layer + U1]) - np.uint64(work.begins[layer]), table, work)
     if depth == U0:
         return FULL
     if write(depth, item, start, place, spans, out, out_spans, table, work) == NEEDS_OUTPUT:
         return NEEDS_OUTPUT
     place[AT] += depth
-    place[STATE] = table.targets[work.backs[np.uint64(work.trail[depth]) + item] & LOW_HALF]
+    place[STATE] = table.targets[back_at(depth, item, work)[1]]
     return DONE
 
 
@@ -162,26 +176,26 @@ def walk(text, at, end, move, table, work):
         is the reason.
     """
     trail, moves, depth = work.trail, work.moves, U0
-    trail[depth] = move & LOW_HALF
+    layer, trail[depth] = move_of(move)
     last = min(end, at + np.uint64(len(trail)) - U1)
     while at < last:
-        layer, byte = move >> HALF, np.uint64(text[at])
+        byte = np.uint64(text[at])
         following = moves[layer << U8 | byte]
         if following == NO_ROOM:
             following = next_layer(layer, byte, table, work)
-        if following in (NO_ROOM, WIDE) or following >> HALF == DEAD:
+        if following in (NO_ROOM, WIDE) or move_of(following)[0] == DEAD:
             return at, move, following
         move = following
         at += U1
         depth += U1
-        trail[depth] = move & LOW_HALF
+        layer, trail[depth] = move_of(move)
     return at, move, move
 
 
 @part
 def end_row(start, stop, move, place, spans, out, out_spans, table, work):
     """Write the end of a complete row, given the move to its last layer; return the result."""
-    end = np.uint64(work.ends[move >> HALF])
+    end = np.uint64(work.ends[move_of(move)[0]])
     if end == U0:
         place[REPORT] = stop
         return NO_PATH
@@ -200,7 +214,7 @@ def rewrite_row(text, start, end, is_open, place, spans, out, out_spans, table, 
         at, following = place[AT], move
         if move != WIDE:
             at, move, following = walk(text, at, end, move, table, work)
-        if following == WIDE or following >> HALF == DEAD:
+        if following == WIDE or move_of(following)[0] == DEAD:
             place[REPORT] = at
             return TOO_WIDE if following == WIDE else NO_PATH
         if at == end and not is_open:

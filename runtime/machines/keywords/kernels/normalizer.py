@@ -10,7 +10,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.keywords import text as keyword_text
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U64
+from fst.runtime.kernels.constants import U0, U1, U64
+from fst.runtime.kernels.spans import pack_span, span_of
 from fst.runtime.kernels.utf_8 import count_characters, put_code
 from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 
@@ -77,8 +78,8 @@ def cover(text, starts, origin, kept_characters, normalised):
         following = origin + count_characters(text, np.uint64(starts[row]), np.uint64(starts[row + 1]))
         for back_from in range(end - at):
             index = end - U1 - np.uint64(back_from)
-            first, last = places[index] & LOW_HALF, places[index] >> HALF
-            places[index] = first | max(last, following) << HALF
+            first, last = span_of(places[index])
+            places[index] = pack_span(first, max(last, following))
             following = first
         at, origin = end, U0
 
@@ -103,7 +104,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
     """
     into, places, filled, written = spelled.text, spelled.places, kept, kept_characters
     own, index = normalised.places, U0
-    was_word, end = in_word, np.uint64(places[kept_characters - U1]) >> HALF if kept and len(places) else origin
+    was_word, end = in_word, span_of(places[kept_characters - U1])[1] if kept and len(places) else origin
     spelled.starts[0] = spelled.firsts[0] = 0
     rows = len(starts) - 1
     for row in range(rows):
@@ -112,7 +113,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             code, at = code_at(text, at)
             folded = np.uint64(codes[code])
             is_word = np.uint64(folded > CODE)
-            first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
+            first, last = span_of(own[index]) if len(own) else (origin, origin + U1)
             # Always write a border, and overwrite it if no word begins or ends here, because the processor would often mispredict a branch.
             into[filled] = BORDER
             put_place(first, max(first, end), places, written)

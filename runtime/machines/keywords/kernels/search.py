@@ -26,7 +26,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.keywords import table as keywords
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
-from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U63
+from fst.runtime.kernels.constants import ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.keywords.kernels.walk import (
     BEFORE_IT,
@@ -38,6 +38,7 @@ from fst.runtime.machines.keywords.kernels.walk import (
     START,
     STATE,
     WORD,
+    event_of,
     output_of,
     pause,
     step,
@@ -132,8 +133,7 @@ def expand(text, starts, first, last, table, output, work):
     """Write the matches of the events `first` to `last`."""
     notes = work.notes
     for index in range(first, last):
-        event = work.events[np.uint64(index)]
-        at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
+        at, slot, is_finish = event_of(work.events[np.uint64(index)])
         close_rows(text, starts, at - is_finish, output, notes)
         entry = table.entries[slot]
         label = entry >> LABEL_SHIFT

@@ -1,7 +1,7 @@
 """Walks of the keyword automaton over bytes, which write events.
 
 An event is a position where a look-up found an output, and the slot of this look-up in ``table.entries``: ``position 32 | slot 28 | 0 3 |
-FINISH 1``. The bit `FINISH` means that a text ends at the position; then, the field of the slot contains the state.
+whether it is a finish 1``, from the lowest bit. A *finish* is the end of a text; the field of the slot contains the state there.
 
 A walk spends more time on memory accesses than on computation, so four walks take turns: each walk reads a quarter of the text, and begins
 at the root. If a match continues from one quarter to the next, the root is the wrong state; `fst.runtime.machines.keywords.kernels.search`
@@ -14,17 +14,28 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.keywords import table as keywords
-from fst.runtime.kernels.constants import HALF, ROOT, U0, U1, U2, U3
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U63
 from fst.runtime.kernels.intrinsics import opaque
 
 STATE, OUTPUT = np.uint64(keywords.ENTRY.max_target), np.uint64(keywords.ENTRY.max_value)
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.ENTRY.value_shift), np.uint64(keywords.ENTRY.label_shift)
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
 WORD = 0  # the element of ``output.words`` for every match; -1 would mean a special id
-FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)
 TOP = np.int64(63)
+
+
+@inlined
+def pack_event(at, slot, is_finish):
+    """Pack an event."""
+    return is_finish << U63 | slot << HALF | at
+
+
+@inlined
+def event_of(event):
+    """Return the position and the slot of an event, or for a finish the state, and whether it is a finish."""
+    return event & LOW_HALF, event >> HALF & STATE, event >> U63
 
 
 @inlined
@@ -55,7 +66,7 @@ def step(text, table, state, at, events, count):
     entry = own ^ (own ^ edge) & leads
     to_root = is_zero(own & STATE) & ~leads
     root_edge = table.roots[byte] & to_root
-    events[count] = state + (U1 + byte & leads) << HALF | at
+    events[count] = pack_event(at, state + (U1 + byte & leads), U0)
     count += np.uint64(output_of(entry | root_edge) != U0)
     return (entry | root_edge) & STATE, at + ((leads | to_root) & U1), count
 
@@ -74,7 +85,7 @@ def pause(starts, closed, row, at, end, state, events, count):
     if row == closed or np.uint64(starts[row + U1]) > at:
         return row, end, state, count
     if state != ROOT:
-        events[count] = FINISH | state << HALF | at
+        events[count] = pack_event(at, state, U1)
         count += U1
     row, stop = stop_of(starts, closed, row, at, end)
     return row, stop, ROOT, count

@@ -14,7 +14,7 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.lookup import layout
 from fst.machines.lookup.layout import ENTRY
-from fst.runtime.kernels.constants import U0, U1, U2, U3
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.machines.lookup.kernels.conditions import holds
 
 FIRST, EPSILON = np.uint64(ENTRY.first), np.uint64(layout.EPSILON)
@@ -30,9 +30,32 @@ STATE = np.uint64((1 << layout.HAS_EPSILON) - 1)
 SLICE = np.uint64(4)  # number of fields of a slice on the stack
 CURSOR, LAST, READ, WRITTEN = U0, U1, U2, U3
 READ_MASK = np.uint64((1 << 31) - 1)
-PAUSES_SHIFT, FLAG_SHIFT, FRAME_SHIFT = np.uint64(32), np.uint64(31), np.uint64(32)
-# The field READ: ``pauses | whether the arcs read nothing 1 | symbols read 31``; WRITTEN: ``frame | whether folded 1 | pieces written 31``.
+FLAG_SHIFT = np.uint64(31)
 FAILED, TOO_MANY = np.uint64(2**64 - 2), np.uint64(2**64 - 1)  # instead of a frame: the condition fails; there are too many frames
+
+
+@inlined
+def pack_read(read, pauses):
+    """Pack the field READ: ``symbols read 31 | whether the arcs read nothing 1 | pauses 32``, from the lowest bit."""
+    return read | pauses << HALF
+
+
+@inlined
+def read_of(item):
+    """Return the lower half of the field READ, and the pauses."""
+    return item & LOW_HALF, item >> HALF
+
+
+@inlined
+def pack_written(written, is_folded):
+    """Pack the lower half of the field WRITTEN: ``pieces written 31 | whether folded 1 | frame 32``, from the lowest bit."""
+    return written | is_folded << FLAG_SHIFT
+
+
+@inlined
+def written_of(item):
+    """Return the parts of the field WRITTEN."""
+    return item & READ_MASK, item >> FLAG_SHIFT & U1, item >> HALF
 
 
 @part
@@ -40,7 +63,7 @@ def push(stack, depth, cursor, end, read, written, frame):
     """Push a slice of arcs; return the new depth."""
     place = depth * SLICE
     stack[place + CURSOR], stack[place + LAST], stack[place + READ] = cursor, end, read
-    stack[place + WRITTEN] = frame << FRAME_SHIFT | written
+    stack[place + WRITTEN] = frame << HALF | written
     return depth + U1
 
 

@@ -16,16 +16,14 @@ import numpy as np
 
 from fst.core.jit import part
 from fst.machines.lookup import layout
-from fst.runtime.kernels.constants import LOW_HALF, U0, U1, U3
+from fst.runtime.kernels.constants import U0, U1, U3
 from fst.runtime.machines.lookup.kernels.arcs import (
     ALONE,
     CURSOR,
     EPSILON,
     FAILED,
     FLAG_SHIFT,
-    FRAME_SHIFT,
     LAST,
-    PAUSES_SHIFT,
     READ,
     READ_MASK,
     SLICE,
@@ -37,9 +35,13 @@ from fst.runtime.machines.lookup.kernels.arcs import (
     arc_at,
     condition_of,
     frame_after,
+    pack_read,
+    pack_written,
     pauses_of,
     push,
+    read_of,
     slice_of,
+    written_of,
 )
 from fst.runtime.machines.lookup.kernels.found import FULL, MAX_ANALYSES, collect_finals
 from fst.runtime.machines.lookup.kernels.symbols import MAX_SYMBOLS, is_letter, symbol_at
@@ -124,11 +126,11 @@ def match(text, start, stop, only, table, work):
                     cursor, end, after_folded = first, last, U1
                 elif first < last:
                     work.sums[depth] = weight
-                    depth = push(stack, depth, first, last, read | rests << PAUSES_SHIFT, written | U1 << FLAG_SHIFT, frame)
+                    depth = push(stack, depth, first, last, pack_read(read, rests), pack_written(written, U1), frame)
         if pauses:
             if cursor < end:
                 work.sums[depth] = weight
-                depth = push(stack, depth, cursor, end, read | rests << PAUSES_SHIFT, written | after_folded << FLAG_SHIFT, frame)
+                depth = push(stack, depth, cursor, end, pack_read(read, rests), pack_written(written, after_folded), frame)
             cursor, end = slice_of(entries, state, EPSILON)
             read, after_folded = at | U1 << FLAG_SHIFT, folded
         while True:
@@ -137,10 +139,9 @@ def match(text, start, stop, only, table, work):
                     return count, over, best, section, reach
                 depth -= U1
                 place = depth * SLICE
-                cursor, end, read = stack[place + CURSOR], stack[place + LAST], stack[place + READ] & LOW_HALF
-                written, frame = stack[place + WRITTEN] & READ_MASK, stack[place + WRITTEN] >> FRAME_SHIFT
-                weight = work.sums[depth]
-                rests, after_folded = stack[place + READ] >> PAUSES_SHIFT, stack[place + WRITTEN] >> FLAG_SHIFT & U1
+                cursor, end, weight = stack[place + CURSOR], stack[place + LAST], work.sums[depth]
+                read, rests = read_of(stack[place + READ])
+                written, after_folded, frame = written_of(stack[place + WRITTEN])
             if steps == U0:
                 return count, FULL, best, section, reach
             steps -= U1
@@ -153,7 +154,7 @@ def match(text, start, stop, only, table, work):
                 return count, FULL, best, section, reach
             if cursor < end:
                 work.sums[depth] = weight
-                depth = push(stack, depth, cursor, end, read | rests << PAUSES_SHIFT, written | after_folded << FLAG_SHIFT, frame)
+                depth = push(stack, depth, cursor, end, pack_read(read, rests), pack_written(written, after_folded), frame)
             break
         state, pauses, piece = arc_at(chosen, table)
         rests += pauses_of(chosen, table)

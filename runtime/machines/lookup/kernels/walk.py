@@ -19,11 +19,9 @@ from fst.runtime.machines.lookup.kernels.arcs import (
     EPSILON,
     FAILED,
     FIRST,
-    FRAME_SHIFT,
     LABEL_SHIFT,
     LAST,
     READ,
-    READ_MASK,
     SLICE,
     TOO_MANY,
     VALUE,
@@ -35,6 +33,7 @@ from fst.runtime.machines.lookup.kernels.arcs import (
     frame_after,
     push,
     slice_of,
+    written_of,
 )
 from fst.runtime.machines.lookup.kernels.found import FULL, MAX_ANALYSES, OVER, collect_finals
 
@@ -105,7 +104,7 @@ def walk(size, table, work):
                 depth -= U1
                 place = depth * SLICE
                 cursor, end, read = stack[place + CURSOR], stack[place + LAST], stack[place + READ]
-                written, frame = stack[place + WRITTEN] & READ_MASK, stack[place + WRITTEN] >> FRAME_SHIFT
+                written, _, frame = written_of(stack[place + WRITTEN])
                 weight = work.sums[depth]
             if steps == U0:
                 return count, FULL

@@ -19,7 +19,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.rules import entries, quiet
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U32, U64
+from fst.runtime.kernels.constants import U0, U1, U32, U64
 from fst.runtime.kernels.intrinsics import copy_bytes
 from fst.runtime.machines.rules.kernels.passes import class_of, end_of, put, put_final, read_left, write_right
 from fst.runtime.text.kernels.stops import next_stop
@@ -83,11 +83,10 @@ def rewrite_island(text, start, at, stop, place, stage, silent, columns, out, fi
     while True:
         end, found = set_after(text, end_of(text, at), stop, stage, silent)
         read_left(text, start, end, stage, found, columns)
-        entry, filled = write_right(text, start, end, stage, columns, place, out, filled)
-        place = entry >> HALF
+        place, action, filled = write_right(text, start, end, stage, columns, place, out, filled)
         if end == stop:
             return end, place, put_final(place, stage, out, filled)
-        if entry & LOW_HALF != NOTHING:
+        if action != NOTHING:
             return end, place, filled
         start = at = end  # inside a match
 

@@ -29,6 +29,12 @@ ASCII_END, THREE_BYTES, FOUR_BYTES = np.uint8(0x80), np.uint8(0xE0), np.uint8(0x
 
 
 @inlined
+def entry_of(entry):
+    """Return the row that an entry leads to; and its column, in the pass to the left, or its action, ``string 31 | COPY 1``."""
+    return entry >> HALF, entry & LOW_HALF
+
+
+@inlined
 def class_of(code, stage):
     """Return the class of a code point."""
     return np.uint64(stage.blocks[np.uint64(stage.pages[code >> PAGE_BITS]) << PAGE_BITS | (code & IN_PAGE)])
@@ -53,9 +59,7 @@ def read_left(text, start, at, stage, place, columns):
         if code >= ASCII_END:
             at = start_before(text, at + U1)
             code, _ = code_at(text, at)
-        entry = moves[place + class_of(code, stage)]
-        columns[at] = entry & LOW_HALF
-        place = entry >> HALF
+        place, columns[at] = entry_of(moves[place + class_of(code, stage)])
     return place
 
 
@@ -95,35 +99,35 @@ def put_string(stage, number, out, filled):
 
 
 @inlined
-def put_entry(text, at, after, entry, stage, out, filled):
-    """Write what an entry means for the character between two positions; count the bytes even if they exceed the capacity."""
-    number = (entry & LOW_HALF) >> STRING_SHIFT
+def put_action(text, at, after, action, stage, out, filled):
+    """Write what an action means for the character between two positions; count the bytes even if they exceed the capacity."""
+    number = action >> STRING_SHIFT
     size = np.uint64(stage.sizes[number])
     if size <= HEAD and filled + HEAD + HEAD <= np.uint64(len(out)) and at + HEAD <= np.uint64(len(text)):
         copy_16(stage.heads, number * HEAD, out, filled)
         copy_16(text, at, out, filled + size)
-        return filled + size + (after - at) * (entry & COPY)
+        return filled + size + (after - at) * (action & COPY)
     filled = put_string(stage, number, out, filled)
-    return put(text, at, after if entry & COPY else at, out, filled)
+    return put(text, at, after if action & COPY else at, out, filled)
 
 
 @inlined
 def write_right(text, at, end, stage, columns, place, out, filled):
-    """Write what becomes of the characters between `at` and `end`; return the last entry (`place` if there is none), and the new number
-    of bytes.
+    """Write what becomes of the characters between `at` and `end`; return the row after them, the last action (`COPY` if there is
+    none), and the new number of bytes.
     """
-    moves, entry = stage.to_right, place << HALF | COPY
+    moves, action = stage.to_right, COPY
     while at < end:
         while at < end and text[at] < ASCII_END:  # a loop, since a selection would wait for each byte: see LOG
-            entry = moves[(entry >> HALF) + columns[at]]
-            filled = put_entry(text, at, at + U1, entry, stage, out, filled)
+            place, action = entry_of(moves[place + columns[at]])
+            filled = put_action(text, at, at + U1, action, stage, out, filled)
             at += U1
         if at < end:
             after = end_of(text, at)
-            entry = moves[(entry >> HALF) + columns[at]]
-            filled = put_entry(text, at, after, entry, stage, out, filled)
+            place, action = entry_of(moves[place + columns[at]])
+            filled = put_action(text, at, after, action, stage, out, filled)
             at = after
-    return entry, filled
+    return place, action, filled
 
 
 @kernel
@@ -143,8 +147,7 @@ def to_right(text, starts, stage, columns, place, is_last, out, out_starts):
     rows, filled = len(starts) - 1, U0
     for row in range(rows):
         out_starts[row] = filled
-        entry, filled = write_right(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), stage, columns, place, out, filled)
-        place = entry >> HALF
+        place, _, filled = write_right(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), stage, columns, place, out, filled)
         if is_last or row + 1 < rows:
             filled = put_final(place, stage, out, filled)
             place = place if row + 1 == rows else U0

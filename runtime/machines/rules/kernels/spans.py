@@ -11,9 +11,9 @@ import numpy as np
 
 from fst.core.jit import kernel, part
 from fst.machines.rules import entries
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
-from fst.runtime.machines.rules.kernels.passes import COPY, STRING_SHIFT, put
+from fst.runtime.machines.rules.kernels.passes import COPY, STRING_SHIFT, entry_of, put
 
 NOTHING = np.uint64(entries.NOTHING)
 
@@ -64,16 +64,14 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
             if text[at] & LEAD_MASK == CONTINUES:
                 at += U1
                 continue
-            entry = moves[place + columns[at]]
-            place = entry >> HALF
-            event = entry & LOW_HALF
-            if event != COPY or not copies:
+            place, action = entry_of(moves[place + columns[at]])
+            if action != COPY or not copies:
                 if copies:
                     put_spans(spans, run, at, out_spans, filled)
                     filled = put(text, run, at, out, filled)
-                number, after = event >> STRING_SHIFT, at
-                run = at if copies or event & COPY else run
-                if not event & COPY:
+                number, after = action >> STRING_SHIFT, at
+                run = at if copies or action & COPY else run
+                if not action & COPY:
                     after += U1
                     while after < end and text[after] & LEAD_MASK == CONTINUES:
                         after += U1
@@ -82,7 +80,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
                     last = spans[(after << U1) - U1] if after > at else first
                     filled = put_new(stage, number, first, last, out, filled, out_spans)
                     run = after
-                copies = number != NOTHING or event & COPY > U0
+                copies = number != NOTHING or action & COPY > U0
             at += U1
         if copies:
             put_spans(spans, run, end, out_spans, filled)

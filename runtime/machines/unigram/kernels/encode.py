@@ -23,13 +23,13 @@ from fst.machines.unigram.arguments import HAS_TEXT_SCOPE, RESTART
 from fst.machines.unigram.viterbi import BEFORE_SPACE, PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, move
 from fst.runtime.machines.unigram.kernels.segments import read_together
 from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path, is_certain, sum_after
 from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words
+from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words, pending_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
@@ -248,7 +248,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
     special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state.count
     start = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
-        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        gap, index = pending_of(pending[item])
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, length = bounds_of(pretokens, index)
         at = copy(scratch, start, gap, ids, at)
@@ -281,7 +281,7 @@ def locate(text, pretokens, count, waiting, table, output, place, row, work):
     for index in range(count):
         pretoken, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
         kind = pretoken >> KIND << KIND
-        is_pending = item < waiting and pending[item] >> HALF == np.uint64(index)
+        is_pending = item < waiting and pending_of(pending[item])[1] == np.uint64(index)
         ids = np.uint64(work.counts[item]) if is_pending and kind == U0 else np.uint64(kind != DROPPED)
         item += np.uint64(is_pending)
         if kind == ROW_END:

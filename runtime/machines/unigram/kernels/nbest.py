@@ -17,11 +17,12 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import arguments, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
-from fst.runtime.kernels.constants import HALF, U0, U1, U16
+from fst.runtime.kernels.constants import U0, U1, U16
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.viterbi import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens, mark_dropped
+from fst.runtime.pretokens.kernels.look_up import pack_pending
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.tables.kernel_call import IDS_ALONE
 
@@ -212,7 +213,7 @@ def put_row(text, chosen, ended, table, output, work):
         for pretoken in range(count):
             kind = np.uint64(pretokens[pretoken]) >> KIND << KIND
             first, last = np.uint64(pretokens[pretoken]) & PLACE, np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
-            work.own.shared.pending[pretoken] = np.uint64(pretoken) << HALF
+            work.own.shared.pending[pretoken] = pack_pending(U0, np.uint64(pretoken))
             if kind == U0:
                 rank, before = U0, at
                 if step <= last_step and steps[step] >> U16 == index:

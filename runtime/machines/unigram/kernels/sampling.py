@@ -15,13 +15,13 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.segments import read_together
-from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes, nodes_from
+from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, SIZE, find_nodes, has_more, item_of, nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pretokens, mark_dropped
-from fst.runtime.pretokens.kernels.look_up import bounds_of
+from fst.runtime.pretokens.kernels.look_up import bounds_of, pack_pending
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import IDS_ALONE
@@ -113,9 +113,9 @@ def draw(text, start, end, table, stream, work, nodes, at):
 @inlined
 def weight_at(item, place, nodes, numbers, weights):
     """Compute the total weight of the paths to a position that end with a listed node; 0 for the item `NONE`."""
-    node, others = np.int32(nodes[item] & LOW_HALF), np.uint64(len(numbers)) - U2
+    (node, size), others = item_of(nodes[item]), np.uint64(len(numbers)) - U2
     number = numbers[np.uint64(node) if node >= 0 else others + np.uint64(node == NONE)]
-    return number * weights[place - (nodes[item] >> HALF & SIZE)]
+    return number * weights[place - (size & SIZE)]
 
 
 @part
@@ -143,15 +143,15 @@ def weigh(text, start, size, base, lists, nodes, numbers, weights):
         while is_open:
             for item in range(block, block + BLOCK):
                 total += weight_at(np.uint64(item), place, nodes, numbers, weights)
+            is_open = has_more(block, nodes)
             block += BLOCK
-            is_open = nodes[block - U1] > NODE
         weights[place] = total
 
 
 @inlined
 def goes_on(item, nodes):
     """Whether an item belongs to the list of the item before it."""
-    return nodes[item - U1] > NODE if item % BLOCK == U0 else np.int32(nodes[item] & LOW_HALF) != NONE
+    return has_more(item - BLOCK, nodes) if item % BLOCK == U0 else item_of(nodes[item])[0] != NONE
 
 
 @inlined
@@ -168,7 +168,7 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
     while goes_on(other, nodes):
         number = weight_at(other, place, nodes, numbers, weights)
         total += number
-        is_chosen = share_of(stream, left, nodes[other] >> HALF & SIZE) * total < number
+        is_chosen = share_of(stream, left, item_of(nodes[other])[1] & SIZE) * total < number
         item = other if is_chosen else item
         other += U1
     return item
@@ -192,9 +192,8 @@ def draw_listed(text, start, size, base, table, stream, work, drawn, at):
             length = start + left - start_before(text, start + left)
             drawn[at + left - U1] = -np.int32(length)
         else:
-            node = nodes[choice_at(block, left, base + left, nodes, numbers, weights, stream)]
-            length = node >> HALF & SIZE
-            drawn[at + left - U1] = np.int32(node & LOW_HALF)
+            drawn[at + left - U1], length = item_of(nodes[choice_at(block, left, base + left, nodes, numbers, weights, stream)])
+            length &= SIZE
         left -= length
 
 
@@ -253,7 +252,7 @@ def encode_rows(text, starts, more, table, output, work):
         if len(shared.drops):
             mark_dropped(text, pretokens, count, shared)
         for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
-            pending[index] = np.uint64(index) << HALF
+            pending[index] = pack_pending(U0, np.uint64(index))
         find_nodes(text, pretokens, pending, count, table.own.ends, False, work.own)
         place, first = state.count, ended
         ended = emit(text, pretokens, count, ended, table, output, work)

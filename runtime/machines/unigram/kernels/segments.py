@@ -11,10 +11,22 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
 from fst.pretokens.arguments import PRETOKENS
-from fst.runtime.kernels.constants import HALF, ROOT, U0, U1
-from fst.runtime.pretokens.kernels.look_up import bounds_of
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1
+from fst.runtime.pretokens.kernels.look_up import bounds_of, pending_of
 
 LONGEST, MOST = np.uint64(LONGEST_PRETOKEN), np.uint64(PRETOKENS)
+
+
+@inlined
+def pack_segment(at, place):
+    """Pack the start of a segment in the text and in slices."""
+    return at | place << HALF
+
+
+@inlined
+def segment_of(item, done):
+    """Return the position in the text, and the index in slices, `done` bytes after the start of a segment."""
+    return (item & LOW_HALF) + done, (item >> HALF) + done
 
 
 @inlined
@@ -34,7 +46,7 @@ def put_segment(size, at, place, active, longer):
     """Write a segment of `size` bytes to the next position among the segments of this length, ``longer[size]``."""
     rank = longer[size] << U1
     longer[size] += U1
-    active[rank], active[rank | U1] = ROOT, at | place << HALF
+    active[rank], active[rank | U1] = ROOT, pack_segment(at, place)
 
 
 @part
@@ -46,7 +58,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
 
     Args:
         pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
-        active: uint64[2 * n], output, two elements for each segment: its state, the root; and ``start in text | start in slices << 32``.
+        active: uint64[2 * n], output, two elements for each segment: its state, the root; and its start, of `pack_segment`.
             The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.viterbi`.
         longer: uint64[widest + 2], all zero; output: for each length, the number of segments of at least this length.
         widest, stride: see `fst.machines.unigram.arguments.Ends`.
@@ -56,7 +68,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
     """
     most = base = before = U0
     for item in range(waiting):
-        _, _, length = bounds_of(pretokens, pending[item] >> HALF)
+        _, _, length = bounds_of(pretokens, pending_of(pending[item])[1])
         left = read_together(length, widest, stride)
         size = min(left, widest)
         longer[size] += U1
@@ -71,7 +83,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
         longer[length] = before
         before += own
     for item in range(waiting):
-        start, _, length = bounds_of(pretokens, pending[item] >> HALF)
+        start, _, length = bounds_of(pretokens, pending_of(pending[item])[1])
         left = length = read_together(length, widest, stride)
         put_segment(min(left, widest), start, base, active, longer)
         left -= next_segment(min(left, widest), left, stride)

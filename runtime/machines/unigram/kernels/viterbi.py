@@ -24,11 +24,31 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6
-from fst.runtime.machines.unigram.kernels.segments import sort_pretokens
+from fst.runtime.machines.unigram.kernels.segments import segment_of, sort_pretokens
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
 NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # masks for a node with its size, and for a size
+
+
+@inlined
+def item_of(item):
+    """Return the node of an item of ``ends.nodes`` or ``work.best``, and its number of bytes. Only the size of the last item of a block may
+    have the bit `GOES_ON`, and must be masked by `SIZE`.
+    """
+    return np.int32(item & LOW_HALF), item >> HALF
+
+
+@inlined
+def pack_unknown(size):
+    """Pack the node of an unknown character of `size` bytes, which is ``-size``."""
+    return LOW_HALF + U1 - size | size << HALF
+
+
+@inlined
+def has_more(block, nodes):
+    """Whether a list continues in the block after a block."""
+    return nodes[block + U3] > NODE
 
 
 @inlined
@@ -62,7 +82,7 @@ def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):
-            state, at, place = active[item], (active[item + U1] & LOW_HALF) + done, (active[item + U1] >> HALF) + done
+            state, (at, place) = active[item], segment_of(active[item + U1], done)
             byte = np.uint64(text[at])
             if done and with_sums and byte & ~LOW_6 != CONTINUATION:  # nodes end only at the ends of characters
                 put_best(text, at, place, ends, work)
@@ -76,9 +96,21 @@ def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
             prefetch(gains, number * BLOCK)
             prefetch(nodes, number * BLOCK)
         for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1 if with_sums else U0, U2):
-            put_best(text, (active[item + U1] & LOW_HALF) + done + U1, (active[item + U1] >> HALF) + done + U1, ends, work)
+            at, place = segment_of(active[item + U1], done + U1)
+            put_best(text, at, place, ends, work)
     for length in range(most + U1):
         longer[length] = U0
+
+
+@inlined
+def sums_of(block, place, gains, nodes, sums):
+    """Return the sums of the paths that end with the four items of a block."""
+    return (
+        gains[block] + sums[place - item_of(nodes[block])[1]],
+        gains[block + U1] + sums[place - item_of(nodes[block + U1])[1]],
+        gains[block + U2] + sums[place - item_of(nodes[block + U2])[1]],
+        gains[block + U3] + sums[place - (item_of(nodes[block + U3])[1] & SIZE)],
+    )
 
 
 @inlined
@@ -91,10 +123,7 @@ def better(first, total, second, other):
 @inlined
 def best_of(at, place, gains, nodes, sums):
     """Find the item of a block with the greatest sum; return the item, and this sum."""
-    total_0 = gains[at] + sums[place - (nodes[at] >> HALF)]
-    total_1 = gains[at + U1] + sums[place - (nodes[at + U1] >> HALF)]
-    total_2 = gains[at + U2] + sums[place - (nodes[at + U2] >> HALF)]
-    total_3 = gains[at + U3] + sums[place - (nodes[at + U3] >> HALF & SIZE)]
+    total_0, total_1, total_2, total_3 = sums_of(at, place, gains, nodes, sums)
     first, total = better(at, total_0, at + U1, total_1)
     second, other = better(at + U2, total_2, at + U3, total_3)
     return better(first, total, second, other)
@@ -110,10 +139,10 @@ def put_best(text, at, place, ends, work):
     if block == U0:
         first = start_before(text, at)
         sums[place] = ends.unknown[0] + sums[place - (at - first)]
-        work.best[place] = LOW_HALF + U1 - (at - first) | (at - first) << HALF
+        work.best[place] = pack_unknown(at - first)
     else:
         item, total = best_of(block, place, gains, nodes, sums)
-        while nodes[block + U3] > NODE:
+        while has_more(block, nodes):
             block += BLOCK
             further, other = best_of(block, place, gains, nodes, sums)
             item, total = better(item, total, further, other)
@@ -142,12 +171,8 @@ def find_path(text, start, end, before, ends, work, base):
 @inlined
 def count_above(block, place, least, gains, nodes, sums):
     """Count the items of a block with a sum above `least`."""
-    return (
-        np.uint64(gains[block] + sums[place - (nodes[block] >> HALF)] > least)
-        + np.uint64(gains[block + U1] + sums[place - (nodes[block + U1] >> HALF)] > least)
-        + np.uint64(gains[block + U2] + sums[place - (nodes[block + U2] >> HALF)] > least)
-        + np.uint64(gains[block + U3] + sums[place - (nodes[block + U3] >> HALF & SIZE)] > least)
-    )
+    total_0, total_1, total_2, total_3 = sums_of(block, place, gains, nodes, sums)
+    return np.uint64(total_0 > least) + np.uint64(total_1 > least) + np.uint64(total_2 > least) + np.uint64(total_3 > least)
 
 
 @part
@@ -168,11 +193,11 @@ def is_certain(best, base, size, margin, lists, gains, nodes, sums):
         place = base + left
         block, least = lists[place] * BLOCK, sums[place] - margin
         count = count_above(block, place, least, gains, nodes, sums) if block else U1
-        while nodes[block + U3] > NODE:
+        while has_more(block, nodes):
             block += BLOCK
             count += count_above(block, place, least, gains, nodes, sums)
         certain &= count == U1
-        left -= best[place] >> HALF
+        left -= item_of(best[place])[1]
     return certain
 
 
@@ -186,8 +211,8 @@ def sum_after(before, ids, start, end, scores, unknown):
 
 
 @part
-def line_up(best, base, size, unk_id, ids, at):
-    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size + 1]``.
+def line_up(best, base, length, unk_id, ids, at):
+    """Write the nodes of the best path, in order, to the end of ``ids[at : at + length + 1]``.
 
     Four steps are taken at a time, and steps before the first node have no effect, because the processor cannot predict the number of
     nodes.
@@ -195,16 +220,15 @@ def line_up(best, base, size, unk_id, ids, at):
     Returns:
         The index of the first node; and whether no node is unknown.
     """
-    left, out, is_known = size, at + size, True
+    left, out, is_known = length, at + length, True
     best[base] = U0
     while left:
         for _ in range(4):
-            node, is_node = best[base + left], left > U0
-            number = np.int32(node & LOW_HALF)
+            (number, size), is_node = item_of(best[base + left]), left > U0
             ids[out] = number
             out -= np.uint64(is_node)
             is_known &= (number >= 0) & (number != unk_id) | (not is_node)
-            left -= node >> HALF
+            left -= size
     return out + U1, is_known
 
 

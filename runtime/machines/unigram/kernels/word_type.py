@@ -16,12 +16,12 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.viterbi_kernels import token_of
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.unigram.kernels.encode import locate, put_id
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, pending_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import IDS_ALONE
@@ -64,7 +64,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
     special_ids, ids, start, at = work.shared.special_ids, output.ids, work.shared.state.count, work.shared.state.count
     begin = special = reached = U0
     for item in range(waiting):
-        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        gap, index = pending_of(pending[item])
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, _ = bounds_of(pretokens, index)
         run = NO_RUN if begin < gap else run

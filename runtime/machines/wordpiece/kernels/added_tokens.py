@@ -21,9 +21,10 @@ from fst.machines.wordpiece.arguments import (
 )
 from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
 from fst.runtime.kernels.intrinsics import trailing_zeros
+from fst.runtime.kernels.spans import join_spans
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
-from fst.runtime.machines.wordpiece.kernels.words import FAILED, pack_word, word_of
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, pack_word, value_of, word_of
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
 NO_WORD = LOW_HALF  # in place of the index of a pending word
@@ -173,7 +174,7 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
         begin = start
         while class_of(tokens[token + U1])[0] == index:
             first, stop = token_of(tokens[token])
-            spans[first] = spans[first] & LOW_HALF | spans[stop - U1] >> HALF << HALF
+            spans[first] = join_spans(spans[first], spans[stop - U1])
             for at in range(first, stop):
                 symbols[at] = filler
             symbols[first] = class_of(tokens[token + U1])[1]
@@ -211,7 +212,7 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
             first, stop = token_of(tokens[token])
             if begin < first:
                 place = join_piece(scratch, gap + (begin - start), place, results[first], unk)
-            scratch[place] = np.int32(isolated_ids[np.uint64(symbols[first])] & LOW_HALF)
+            scratch[place] = np.int32(value_of(isolated_ids[np.uint64(symbols[first])])[0])
             place += U1
             begin = stop
             token += U2

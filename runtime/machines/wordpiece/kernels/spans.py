@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.machines.wordpiece.kernels.words import FAILED, word_of
+from fst.runtime.kernels.constants import LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.spans import join_spans, span_of
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, value_of, word_of
 
 
 @inlined
 def put_span(spans, first, last, offsets, words, at, word):
     """Write the span of an id, from the start of its first symbol to the end of its last symbol, and the number of its word."""
-    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # one number, so that LLVM writes both halves at once
-    offsets[at << U1] = np.int32(span & LOW_HALF)
-    offsets[at << U1 | U1] = np.int32(span >> HALF)
+    start, end = span_of(join_spans(spans[first], spans[last]))  # of one number, so that LLVM writes both halves at once
+    offsets[at << U1], offsets[at << U1 | U1] = np.int32(start), np.int32(end)
     words[at] = np.int32(word)
 
 
@@ -23,7 +23,7 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
     """Write the spans of words in the table of words, and of the symbols that end words, up to the word that ends at symbol `stop`."""
     while np.uint64(stops[index]) != stop:
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
-        own = isolated_ids[np.uint64(symbols[end])] >> HALF
+        _, own = value_of(isolated_ids[np.uint64(symbols[end])])
         present = np.uint64(start < end)  # 0 for an empty word: the next span overwrites its span
         put_span(spans, start, end - present, offsets, words, at, word)
         at += present
@@ -69,7 +69,7 @@ def locate(symbols, begins, stops, count, scratch, pending, known, results, tabl
         else:
             at = locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word)
         word += present
-        own = isolated_ids[np.uint64(symbols[end])] >> HALF
+        _, own = value_of(isolated_ids[np.uint64(symbols[end])])
         put_span(spans, end, end, offsets, words, at, word)
         at += own
         word += own

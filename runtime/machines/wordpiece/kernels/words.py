@@ -66,10 +66,17 @@ def word_of(item):
 
 
 @inlined
+def value_of(value):
+    """Return the id of a word in the table, or of a symbol, and the number of its ids: 1; or two zeros."""
+    return value & LOW_HALF, value >> HALF
+
+
+@inlined
 def put_value(value, scratch, place):
-    """Write the id of a word in the table, or of a symbol, ``id | 1 << 32``; without an id, 0, the next id overwrites what is written."""
-    scratch[place] = np.int32(value & LOW_HALF)
-    return place + (value >> HALF)
+    """Write the id of a value; without an id, the next id overwrites what is written."""
+    number, count = value_of(value)
+    scratch[place] = np.int32(number)
+    return place + count
 
 
 @inlined
@@ -98,8 +105,7 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
 
     Returns:
         The number of ids in `scratch`, gaps included, and the number of items in `pending`. A word is pending if the table does not contain
-        it, or if it ends a text. A pending word has two items, ``gap | start << 32`` and its end: `gap` is the index of its first id;
-        `start` is the start of the word, or the end of the word if the table contains it.
+        it, or if it ends a text. A pending word has two items, of `pack_word`, and its end; if the table contains it, its start is its end.
     """
     isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.scalars.end_class
     place, known = U0, U0
