@@ -26,7 +26,7 @@ from fst.tables.table import Table
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from fst.runtime.model_inputs.arguments import CallArguments
+    from fst.runtime.model_inputs.options import CallArguments
 
 FRAMED = ("_caller", "_short_texts")  # lazy parts of a tokenizer that depend on its templates
 

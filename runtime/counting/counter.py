@@ -317,8 +317,6 @@ class _Job:
                 self._progress(self.documents, self._read)
 
 
-
-
 def _placed(error: TextError, block: Block) -> TextError:
     """Replace the row number in the message of an error by the document's name."""
     if error.row is None or error.place is None:

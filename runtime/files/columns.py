@@ -265,5 +265,3 @@ def _blaming(name: str) -> Iterator[None]:
             raise
         first = str(error).splitlines()[0]
         raise TextError(f"{name}: damaged or cut short, or not what pyarrow {pa.__version__} reads: {first}; write it again") from None
-
-

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fst.errors import ReadingError
-from fst.runtime.files import lines, records
-from fst.runtime.files.documents import Documents
+from fst.runtime.files import lines
+from fst.runtime.files.documents import MEND, MEND_TEXT, Documents, Fault
 from fst.runtime.files.packing import UNSUPPORTED, ending
 from fst.runtime.files.pieces import Piece, Whole
 from fst.runtime.files.streams import STANDARD, Source, opened
@@ -26,6 +28,8 @@ INSTEAD = {
 }
 TEXT = "text"
 HEAD = 1 << 12  # number of bytes of a JSON file that `Reading.check` reads
+MAX_LISTED = 12  # maximum number of field names in a message
+EXCERPT = 40  # maximum number of characters of a value in a message
 WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of JSON that is not JSON lines: an array, or an object on several lines
 
 
@@ -125,8 +129,7 @@ class Reading:
         if kind == "text":
             return self._texts(source)
         if kind == "json":
-            name, with_text, most = self.field or "", self.with_text, self.most
-            return records.documents(source, name, others=self.others, mends=self.mends, with_text=with_text, most=most)
+            return map(self._parsed, lines.blocks(source, lines.LINE_FEED, most=self.most))
         from fst.runtime.files import columns
 
         return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text)
@@ -145,6 +148,32 @@ class Reading:
             else:
                 yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
+    def _parsed(self, block: lines.Block) -> Documents:
+        """Parse lines, each of which is a JSON object. Lines that are empty or contain only whitespace are skipped."""
+        name, mends = self.field or "", self.mends
+        numbers, texts, rest, wrong, replaced = list[int](), list[str](), list[dict[str, Any]](), list[tuple[int, Fault]](), 0
+        for number, line in enumerate(block.lines, block.first):
+            if not line or line.isspace():
+                continue
+            try:
+                string, is_mended = _decoded(line, mends)
+                record = _record(string)
+                text = _text(record, name)
+            except UnicodeDecodeError as error:
+                wrong.append((number, Fault(f"not UTF-8 at byte {error.start}", MEND_TEXT)))
+                continue
+            except ValueError as error:
+                wrong.append((number, Fault(str(error), MEND)))
+                continue
+            numbers.append(number)
+            texts.append(text)
+            replaced += is_mended
+            if not self.with_text:
+                del record[name]
+            if self.others:
+                rest.append(record)
+        return Documents(block.file, block.unit, numbers, texts, rest if self.others else None, wrong, replaced)
+
     def _check_options(self, kind: str, name: str) -> None:
         """Raise an error for an option that does not apply to the format, and for a missing option that the format requires."""
         values = (self.field, self.column, self.separator, self.document if self.document == "file" else None)
@@ -155,6 +184,37 @@ class Reading:
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
             raise ReadingError(f"{name} is {KINDS[kind]}; name its texts with {needed[0]}, or pass --input-format for another format")
+
+
+def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
+    """Decode a line to str; return also whether malformed bytes were replaced."""
+    try:
+        return line.decode(), False
+    except UnicodeDecodeError:
+        if not mends:
+            raise
+        return line.decode("utf-8", "replace"), True
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        what = f" at character {error.pos}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
+        raise ValueError(f"not JSON{what}") from None
+    if not isinstance(record, dict):
+        raise ValueError("no JSON object")
+    return record
+
+
+def _text(record: dict[str, Any], name: str) -> str:
+    if name not in record:
+        names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
+        raise ValueError(f"no field {name!r}; its fields are {names}")
+    text = record[name]
+    if not isinstance(text, str):
+        raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string")
+    return text
 
 
 def _check_lines(name: str, head: bytes) -> None:

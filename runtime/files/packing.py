@@ -100,5 +100,3 @@ class Streams(io.RawIOBase):
             rest = packed.lstrip(b"\0")
         self._decompressor, self._waiting = self._new(), rest
         return True
-
-

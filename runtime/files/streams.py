@@ -175,5 +175,3 @@ def standard_input() -> IO[bytes]:
 def _unbuffered(file: IO[bytes]) -> Any:
     """Return a file without its buffer, because a thread that waits for input would hold the buffer's lock when the process ends."""
     return getattr(file, "raw", file)
-
-

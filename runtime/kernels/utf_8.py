@@ -12,7 +12,17 @@ from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import U0, U1, U6, U11, U12, U18, U32
 from fst.runtime.kernels.intrinsics import copy_bytes, trailing_zeros
 from fst.runtime.kernels.objects import bytes_of, characters
-from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
+from fst.runtime.kernels.unicode import (
+    CONTINUATION,
+    OF_BYTES,
+    OF_STR,
+    SUPPLEMENTARY,
+    SURROGATES,
+    UTF_16,
+    character_at,
+    label_at,
+    rows_that_fit,
+)
 
 LOW_6, STEP = np.uint64(63), U32  # `STEP`: number of bytes to copy at a time
 TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # high bits of the first of two, three and four bytes
@@ -175,3 +185,24 @@ def gather_bytes(rows, count, limits, text, starts):
         are_text &= is_text
         starts[row + 1] = at
     return fitting, are_text
+
+
+@kernel
+def as_utf_8(text, starts, rows, into, into_starts):
+    """Copy some rows of text, converted to UTF-8.
+
+    Args:
+        text: uint16[n], UTF-16 without lone surrogates.
+        starts: int64, the start of each row in `text`, and the end of the last row.
+        rows: int64[chosen], the indices of the rows to copy.
+        into: uint8, filled. Each unit of UTF-16 needs up to three bytes.
+        into_starts: int64[chosen + 1], filled: the start of each copy in `into`, and the end of the last copy.
+    """
+    filled = U0
+    into_starts[0] = 0
+    for index in range(len(rows)):
+        at, end = np.uint64(starts[rows[index]]), np.uint64(starts[rows[index] + 1])
+        while at < end:
+            code, at = label_at(text, at, UTF_16)
+            filled = put_code(code, into, filled)
+        into_starts[index + 1] = filled

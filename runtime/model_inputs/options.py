@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache, lru_cache
 from operator import index
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -31,7 +32,6 @@ IDS_ALONE = ("input_ids",)
 MAX_NUMBER = (1 << 63) - 1
 NO_LIMIT = 1 << 40  # more ids than any text has
 KEPT_OPTIONS = 1 << 10  # maximum number of cached results
-
 
 @dataclass(frozen=True, eq=False)
 class Options:
@@ -81,6 +81,23 @@ class Options:
         width = self.width if self.padding == FIXED else longest
         return width + -width % self.multiple
 
+class CallArguments(TypedDict, total=False):
+    """Keyword arguments of `fst.Tokenizer.__call__`, whose docstring describes them."""
+
+    add_special_tokens: bool
+    padding: bool | str | Enum
+    truncation: bool | str | Enum | None
+    max_length: int | None
+    stride: int
+    pad_to_multiple_of: int | None
+    padding_side: str | None
+    truncation_side: str | None
+    return_token_type_ids: bool | None
+    return_attention_mask: bool | None
+    return_special_tokens_mask: bool
+    return_offsets_mapping: bool
+    return_length: bool
+    threads: int | None
 
 class Resolver:
     """A maker of options for the calls of one tokenizer.
@@ -213,14 +230,12 @@ class Resolver:
             raise ValueError(f"padding is {quoted(padding)}; expected False, because the vocabulary has no padding token, such as '[PAD]'")
         return self._pad_id
 
-
 def _choice(name: str, asked: Any, choices: Any) -> Any:
     """Look up an argument in `choices`; the argument is a key, or an enum member with a key as its value."""
     value = getattr(asked, "value", asked)
     if value not in choices:
         raise ValueError(not_one_of(name, value, choices))
     return choices[value] if isinstance(choices, dict) else value
-
 
 def _count(name: str, asked: Any) -> int:
     """Convert an argument to int, and check that it is from 0 to `MAX_NUMBER`."""

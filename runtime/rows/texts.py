@@ -41,7 +41,7 @@ encode_string = {
     dtype: Deferred("fst.runtime.kernels.short_texts", f"encode_{unit.replace('-', '_')}") for unit, dtype in UNIT_TYPES.items()
 }
 find_in_string = Deferred("fst.runtime.kernels.short_texts", "find")
-copy_as_utf_8 = Deferred("fst.runtime.kernels.rows", "as_utf_8")
+copy_as_utf_8 = Deferred("fst.runtime.kernels.utf_8", "as_utf_8")
 
 
 class Limits(NamedTuple):

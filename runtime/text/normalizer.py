@@ -15,19 +15,21 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.runtime.front_end import Pending, ShortRewriting, TextBuffers, TextFrontEnd
-from fst.runtime.rows.texts import Ints, Units, characters
-from fst.runtime.text.pending import PendingBorder
+from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Ints, Units, characters, units, units_or_none
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import Output
-from fst.text.arguments import MARK_BYTES, Normalized, expansion_bound, normalizer_arguments
+from fst.text.arguments import MARK_BYTES, Normalized, NormalizerArguments, expansion_bound, normalizer_arguments
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
-rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border"))
+rewrite, restore, last_border, has_border, has_lag = (
+    Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border", "has_border", "has_lag")
+)
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
+UTF_8 = UNIT_TYPES["utf-8"]
 LONG = 1 << 20  # number of bytes; for shorter texts, a tight upper bound on the normalized size would cost more time than it saves
 
 
@@ -63,6 +65,45 @@ class KeepingNormalizer(TextFrontEnd):
         rewritten.text[: len(left)] = left.copy()
         if len(rewritten.places):
             rewritten.places[:count] = rewritten.places[last - count : last].copy()
+
+
+class PendingBorder:
+    """A test for pending raw text, which cannot be normalized yet because it has no border.
+
+    Args:
+        normalizer: the kernel's arguments for normalization.
+    """
+
+    def __init__(self, normalizer: NormalizerArguments) -> None:
+        self._normalizer, self._memo, self._noted = normalizer, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
+        self._reach = 2 * int(normalizer.scalars.reach + normalizer.scalars.longest) + 16  # more bytes than a border depends on
+        self._before, self._has_lag = b"", False
+
+    def begins(self, text: str) -> bool:
+        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text or spans may lag, no
+        border follows later.
+
+        Return True.
+        """
+        data = units(text, UTF_8)
+        self._has_lag = len(self._normalizer.splitter.moves) > 0 or bool(has_lag.call(data, self._normalizer))
+        self._before, self._noted[:] = b"", 0
+        self._has_border(data)
+        return True
+
+    def go_on(self, text: str) -> bool:
+        """Whether the pending text still has no border after `text` is appended."""
+        data = units_or_none(text, UTF_8)
+        return data is not None and (self._has_lag or not self._has_border(data))
+
+    def _has_border(self, more: Units) -> bool:
+        """Whether there is a border in new text or shortly before it."""
+        size = len(self._before) + len(more)
+        data = np.frombuffer(self._before + more.tobytes() + bytes(PAST_END), np.uint8)[:size]
+        found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._normalizer, self._memo, self._noted))
+        place, covered, _ = self._noted.tolist()
+        self._before, self._noted[1] = data[place:].tobytes(), max(covered - place, 0)
+        return found
 
 
 class TextNormalizer(KeepingNormalizer):

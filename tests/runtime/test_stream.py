@@ -35,8 +35,7 @@ from fst.runtime import stream as streams
 from fst.runtime.machines.segmentation.segmenter import PendingBlock
 from fst.runtime.pretokens.pending import PendingPretoken
 from fst.runtime.run import kernel_of
-from fst.runtime.text.normalizer import TextNormalizer
-from fst.runtime.text.pending import PendingBorder
+from fst.runtime.text.normalizer import PendingBorder, TextNormalizer
 from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 REAL = ("bert-base-uncased", "bert-base-multilingual-cased")

@@ -87,7 +87,7 @@ class RulesTable(AnyTable):
 
     kind: ClassVar[str] = "rules"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
-    kernel: ClassVar[str] = "fst.runtime.machines.rules.kernels.passes"
+    kernel: ClassVar[str] = "fst.runtime.machines.rules.kernel"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
     picture: ClassVar[str] = "fst.machines.rules.picture.picture_of"
     ties: ClassVar[str] = ""  # rules give one text
@@ -357,5 +357,3 @@ def _class_cuts(stage: Stage) -> Array:
 def mirrored(text: Sequence[Written]) -> list[Written]:
     """The characters in reverse order; positions count backwards from 0."""
     return [Written(char, -end, -start) for char, start, end in reversed(text)]
-
-

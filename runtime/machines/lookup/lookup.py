@@ -13,10 +13,9 @@ from fst.machines.lookup.layout import MAX_ANALYSES
 from fst.machines.lookup.table import LookupTable
 from fst.runtime.machines.lookup.analyses import Analyses
 from fst.runtime.machines.lookup.encoder import LookupEncoder
-from fst.runtime.machines.lookup.spelling import Strings, spelled
+from fst.runtime.machines.lookup.spelling import Strings, finder, spelled
 from fst.runtime.machines.lookup.streams import Blanks, parsed_rows, stream_of, streams
 from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of, with_hyphens, without_hyphens
-from fst.runtime.machines.lookup.words import finder
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import PAST_END, Bytes, Ints, Source, Texts, batch_of, check, listed, rows_of, whole

@@ -19,10 +19,10 @@ from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
 LAST, MORE = np.uint64(1), np.uint64(0)
 START = np.uint64(0)  # the row of the first set or state
 
-KERNELS = "fst.runtime.machines.rules.kernels"
-to_left, to_right, mirror = (Deferred(f"{KERNELS}.passes", name) for name in ("to_left", "to_right", "mirror"))
-rewrite_islands, align = Deferred(f"{KERNELS}.islands", "rewrite_islands"), Deferred(f"{KERNELS}.spans", "align")
-replace_keys = Deferred(f"{KERNELS}.keys", "replace_keys")
+to_left, to_right, mirror, rewrite_islands, align, replace_keys = (
+    Deferred("fst.runtime.machines.rules.kernel", name)
+    for name in ("to_left", "to_right", "mirror", "rewrite_islands", "align", "replace_keys")
+)
 
 
 class Ends(NamedTuple):

@@ -23,8 +23,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import NOWHERE, ShortRewriting, TextBuffers, TextFrontEnd
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units
-from fst.runtime.text.normalizer import last_border, rewrite
-from fst.runtime.text.pending import PendingBorder
+from fst.runtime.text.normalizer import PendingBorder, last_border, rewrite
 from fst.tables.header import AddedTokens
 from fst.text.arguments import (
     MARK_BYTES,
@@ -37,7 +36,7 @@ from fst.text.arguments import (
 )
 from fst.text.normalizer import NormalizerSteps
 
-lacks_units = Deferred("fst.runtime.machines.wordpiece.kernels.units", "lacks_units")
+lacks_units = Deferred("fst.runtime.machines.wordpiece.kernels.normalized", "lacks_units")
 
 
 class Steps:

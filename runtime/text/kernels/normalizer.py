@@ -24,6 +24,7 @@ from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte
 from fst.text import arguments as of
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
 
+PLACE, COVERED, STAYS = 0, 1, 2  # indices into `noted`
 CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
 CHANGES_OR_WHITE = CHANGES | WHITE
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
@@ -397,3 +398,24 @@ def border_between(text, start, end, covered, stays, limit, normalizer, memo):
                 border, waiting = waiting, start
         at = after
     return border, noted, covered_there, stays_there
+
+
+@kernel
+def has_border(text, limit, normalizer, memo, noted):
+    """Whether a text that continues has a border, see `last_border`.
+
+    Args:
+        text: uint8[n], UTF-8.
+        limit, normalizer, memo: as in `border_between`.
+        noted: uint64[3], the state of the search, updated. ``noted[PLACE]`` is the position where the next search may continue;
+            ``noted[COVERED]`` and ``noted[STAYS]`` are the arguments of `border_between` at this position.
+    """
+    found = border_between(text, U0, np.uint64(len(text)), noted[COVERED], noted[STAYS], limit, normalizer, memo)
+    border, noted[PLACE], noted[COVERED], noted[STAYS] = found
+    return border > U0
+
+
+@kernel
+def has_lag(text, normalizer):
+    """Whether spans may lag at some position of a text; after this position, no border is searched."""
+    return first_lag(text, U0, np.uint64(len(text)), normalizer) < np.uint64(len(text))

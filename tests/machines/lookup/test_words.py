@@ -18,8 +18,7 @@ from fst.compile.algebra.machine import Fst
 from fst.machines.lookup.layout import MAX_ANALYSES, MAX_SYMBOLS
 from fst.machines.lookup.walk import analyses
 from fst.runtime.machines.lookup.lines import LINES, line_of
-from fst.runtime.machines.lookup.spelling import spelled
-from fst.runtime.machines.lookup.words import MOST_ANALYSES, MOST_BYTES
+from fst.runtime.machines.lookup.spelling import MOST_ANALYSES, MOST_BYTES, spelled
 
 WORDS = [*map("".join, (word for length in range(3) for word in product(("a", "b", "<n>", "É", "/"), repeat=length)))]
 

@@ -1,15 +1,21 @@
-"""Join the pieces of analyses into strings."""
+"""Join the pieces of analyses into strings, of a batch, or of one word that is looked up with a single call from Python.
+
+The kernel `look_up` keeps the interpreter's lock, unless a word is long.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import inlined, kernel, part
+from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U16
 from fst.runtime.kernels.intrinsics import copy_16
+from fst.runtime.kernels.objects import exchange, new_list, nothing
+from fst.runtime.kernels.short_texts import encode_utf_16
+from fst.runtime.kernels.strings import put_string
 
-END = np.int64(layout.END)
+SLOW, END = layout.SLOW, np.int64(layout.END)
 
 
 @inlined
@@ -79,3 +85,43 @@ def spell(ids, pieces, is_weighted, data, starts):
         return measured(ids, np.uint64(len(ids)), pieces, is_weighted)
     put_spelled(ids, np.uint64(len(ids)), pieces, is_weighted, data, starts)
     return U0, U0
+
+
+@inlined
+def analyses_of(text, short, pieces, spelled):
+    """Return the result of `look_up`."""
+    ids = short.ids
+    count = encode_utf_16(text, short)
+    if count < 0 or count > len(ids) or (count == 1 and ids[0] == SLOW):
+        return nothing()
+    end, data, starts = np.uint64(count), spelled.data, spelled.starts
+    size, analyses = measured(ids, end, pieces, spelled.weighted[0])
+    if size + U16 > np.uint64(len(data)) or analyses >= np.uint64(len(starts)):
+        return nothing()
+    put_spelled(ids, end, pieces, spelled.weighted[0], data, starts)
+    found, address = new_list(np.int64(analyses)), np.uint64(spelled.address[0])
+    for row in range(np.int64(analyses)):
+        put_string(found, row, data, np.uint64(starts[row]), np.uint64(starts[row + 1]), address, 0, spelled.work)
+    return found
+
+
+@object_kernel
+def look_up(short, pieces, spelled, in_use, text):
+    """Look up a word.
+
+    Args:
+        short: `fst.runtime.short_texts.ShortText`.
+        pieces: `fst.runtime.machines.lookup.spelling.Strings`.
+        spelled: `fst.runtime.machines.lookup.spelling.Spelled`.
+        in_use: uint64[1], 1 while a call uses these arguments, which no other call may use at the same time.
+        text: the word, a str.
+
+    Returns:
+        The list of analyses; None if the word needs a batch, because it is long, has long analyses, is left to the slow walk, or has a lone
+        surrogate, or because another call uses the arguments.
+    """
+    if exchange(in_use, U1):
+        return nothing()
+    found = analyses_of(text, short, pieces, spelled)
+    in_use[0] = U0
+    return found

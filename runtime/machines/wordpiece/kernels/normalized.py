@@ -82,3 +82,18 @@ def encode_rows(text, starts, more, table, output, work):
             filled = put_symbol(own.scalars.end_class, filled, U0, work)
     state.kept = encode_symbols(filled, own, output, work)
     return np.uint64(starts[rows])
+
+
+@kernel
+def lacks_units(text, starts, units):
+    """Whether texts contain no unit of a set.
+
+    Args:
+        text: uint16[n], UTF-16 of all texts.
+        starts: int64[rows + 1], the start of each text, and the end of the last text.
+        units: bool[0x10000], the set.
+    """
+    found = False
+    for at in range(starts[0], starts[len(starts) - 1]):
+        found |= units[text[np.uint64(at)]]
+    return not found

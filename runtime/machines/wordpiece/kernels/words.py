@@ -12,6 +12,7 @@ from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # the maximum number of symbols of a word in the table
 FAILED = np.uint64(1 << 63)  # the result of a word that has no segmentation into tokens, instead of the index after its last id
 
+
 @inlined
 def put_bits(mask, base, numbers, count):
     """Append to `numbers` the index of each 1 bit in a mask, plus `base`; return the new count."""
