@@ -7,6 +7,14 @@ The pre-tokens of a round are counted in several loops, so that the processor lo
     find_slots      pre-tokens → their first slots, which are prefetched
     count_pretokens pre-tokens → counts; a new word is put into a free slot
 
+For example, the documents are "to be, or not to be" and thirty times x, and words are separated by whitespace. The slots in use, in an
+order that depends on the hashes, and the first occurrence of each word::
+
+    be      0x6562       0    0     1 | 2 << 56       document 0, word 5
+    to      0x6f74       0    0     2 | 2 << 56       document 0, word 0: it occurs twice
+    xx…     the hash     0    30    1 | 25 << 56      document 1, word 0: the word is in the pool, at index 0
+    or      0x726f       0    0     1 | 2 << 56       document 0, word 2; the words "be," and "not" likewise
+
 Kernels check nothing. They require:
 
 - The compiler has made the splitter's table. ``text`` is valid UTF-8, or normalized from valid UTF-8, and the 64 bytes after it can be

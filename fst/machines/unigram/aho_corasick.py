@@ -18,6 +18,14 @@ longest token first; then, optionally, -n for a character of n bytes that is not
 last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character,
 and at the end of a character if no token ends there.
 
+**Example.** With the tokens a, ab, b, bc, abd and bcd, the states are the root, a, ab, b and bc. The text "abcd":
+
+    byte   state after the byte                                        list
+    a      a                                                           a
+    b      ab                                                          ab, b
+    c      bc: no token begins with abc                                bc, -1
+    d      the root: bcd is not a prefix of another token              bcd, -1
+
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; each item of a list
 is shorter than the previous item; and the first item has at most as many bytes as have been read. The proof uses the depths in the table:
 the root has depth 0, a transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is

@@ -3,6 +3,16 @@
 The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* if it
 may contain a different contextual token, if symbols alone do not determine whether a token is recognized, or if a word is too long.
 Suspects are encoded a second time: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their added tokens.
+
+**Example.** The classes are a 2, space 6, b 4 and - 11; those above 5 end words. The added tokens, all of normalized text, are:
+
+    token   symbols     kind        grams                                  value in the trie
+    bab     4 2 4       inside      OWN and BEGINNING: 4 2 4               its class << 1
+    a-b     2 11 4      bordered    OWN: 2 11 4; BORDER: 2 11 4            0: the text is a suspect
+    -a      11 2        bordered    OWN: 11 2                              0: the text is a suspect
+
+``sides[11]`` is ``ENDS | BEGINS``, since - is the first border of a-b, and the first symbol of -a. ``shortest`` is 3. The kernels find bab
+in "ababa", and encode it as a, bab, a. The text "ab-ab" contains the symbols 11 2, so it is a suspect.
 """
 
 from __future__ import annotations

@@ -10,6 +10,17 @@ between two paths: then `is_certain` is false, and `find_path` computes the sums
 
 The pending pre-tokens share several arrays. In each array, a pre-token has a *slice*: one element for the position before its first byte,
 and one element for the position after each byte.
+
+**Example.** The tokens and scores are a −1, b −2, c −2, ab −2.5 and bc −2.75, and the pre-token is "abc":
+
+    position     0     1        2                       3
+    list               a        ab, b                   bc, c
+    sums               0 − 1    0 − 2.5, −1 − 2         −1 − 2.75, −2.5 − 2
+    best node          a        ab                      bc
+    best sum     0     −1       −2.5                    −3.75
+
+`line_up` reads the best nodes from the end: bc at position 3, then a at position 1. The path is certain for any margin below 0.75, the
+difference of the sums at position 3. Position 2 is not on the path, so its sums do not matter.
 """
 
 from __future__ import annotations
