@@ -194,11 +194,7 @@ class DecodeStream:
 
 
 class ByteStream(DecodeStream):
-    """A stream for tokens whose concatenated bytes are UTF-8.
-
-    Args:
-        bytes_of: a function that decodes a row of ids to bytes.
-    """
+    """A stream for tokens whose concatenated bytes are UTF-8; `bytes_of` decodes a row of ids to bytes."""
 
     def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
         super().__init__()

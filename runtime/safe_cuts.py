@@ -65,9 +65,6 @@ class AfterSpaces(SafeCuts):
 
     Thus, after the space, a kernel has no unfinished word and no unread characters. The space is one unit in UTF-8 and in UTF-16, and a
     malformed sequence ends before the space. So ``errors="replace"`` replaces the same units in the parts as in the complete text.
-
-    Args:
-        characters: the characters to cut after, at least one.
     """
 
     def __init__(self, characters: str) -> None:

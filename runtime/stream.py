@@ -288,10 +288,6 @@ class Spans:
     A kernel's positions have only 32 bits, so it receives numbers that represent positions in the text. The lowest numbers represent the
     begin and the end of each symbol or normalized character that is stored between two calls; the numbers after them ascend with the
     characters. When the numbers run out, numbering starts again.
-
-    Args:
-        runner: runs the kernels.
-        workspace: the workspace of the kernels.
     """
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:

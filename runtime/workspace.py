@@ -60,11 +60,7 @@ class Workspace:
 
 
 class Workspaces:
-    """A pool of unused workspaces, without a lock, because ``list.pop`` and ``list.append`` are atomic.
-
-    Args:
-        make: a function that makes a new workspace.
-    """
+    """A pool of unused workspaces, without a lock, because ``list.pop`` and ``list.append`` are atomic."""
 
     def __init__(self, make: Callable[[], Workspace]) -> None:
         self._make = make

@@ -55,11 +55,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Splitter:
-    """The part of a pipeline that splits texts into words.
-
-    Args:
-        table: the result of `fst.train.pipeline.Pipeline.table`.
-    """
+    """The part of a pipeline that splits texts into words."""
 
     table: Any
     arguments: Any = field(init=False)

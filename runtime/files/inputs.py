@@ -103,10 +103,6 @@ class Reading:
     def check(self, names: Iterable[str]) -> None:
         """Check the first bytes of all files before any document is read. Only regular local files are opened, because bytes that are read
         from other files are lost.
-
-        Raises:
-            TextError: a file is damaged.
-            ReadingError: as in `documents`; or a file contains JSON, but not JSON lines.
         """
         for name in names:
             if name != STANDARD and Path(name).is_file():

@@ -126,12 +126,7 @@ class Forward(io.RawIOBase):
 
 
 class Counted(Forward):
-    """A file that reports the number of bytes of each read.
-
-    Args:
-        file: the file to read.
-        advance: a function that is called with this number.
-    """
+    """A file that calls `advance` with the number of bytes of each read."""
 
     def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
         super().__init__(file)

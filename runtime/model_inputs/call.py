@@ -57,12 +57,7 @@ class Model(Protocol):
 
 
 class Caller(Resolver):
-    """The implementation of ``fst.Tokenizer.__call__`` for one tokenizer.
-
-    Args:
-        metadata: the metadata of the tokenizer's table.
-        ids: a mapping from token to id.
-    """
+    """The implementation of ``fst.Tokenizer.__call__`` for one tokenizer."""
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         super().__init__(metadata, ids)

@@ -52,10 +52,6 @@ class Parts:
 class TokenNames:
     """A finder of a tokenizer's token names that depend on the text.
 
-    Args:
-        metadata: the metadata of the tokenizer's table.
-        ids: a mapping from token to id.
-
     Attributes:
         ids: the ids of tokens whose names depend on the text.
     """

@@ -151,11 +151,7 @@ def looked_up(column: Any, look_up: Callable[[Column], tuple[Bytes, Ints, Ints]]
 
 
 def rows_of_column(column: Any) -> Iterator[Column]:
-    """Iterate over the chunks of a column, and omit null rows.
-
-    Args:
-        column: as in `fst.Tokenizer.encode_arrow`.
-    """
+    """Iterate over the chunks of a column, and omit null rows."""
     column = _imported(column)
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
         yield Present(_texts(chunk.dictionary_decode() if isinstance(chunk, pa.DictionaryArray) else chunk)).rows
@@ -322,11 +318,7 @@ def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
 
 
 def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
-    """Convert rows of UTF-8 to an array, without a copy.
-
-    Raises:
-        TextError: the rows have more bytes than offsets of 32 bits can count; `make` is not called.
-    """
+    """Convert rows of UTF-8 to an array, without a copy. `make` is not called if offsets of 32 bits cannot count the bytes."""
     size = OFFSETS[present.kind]
     if size is np.int32 and starts[-1] > MAX_VALUES:
         raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")

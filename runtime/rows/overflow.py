@@ -29,11 +29,7 @@ class Window(NamedTuple):
 
 
 def window(max_ids: int | None, stride: int, special_ids: SpecialIds) -> Window:
-    """Make the form of windows with at most `max_ids` ids, special ids included.
-
-    Raises:
-        ValueError: `max_ids` is None, or `stride` is so large that a window would contain no new ids.
-    """
+    """Make the form of windows with at most `max_ids` ids, special ids included."""
     if max_ids is None:
         raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
     try:
@@ -46,11 +42,7 @@ def window(max_ids: int | None, stride: int, special_ids: SpecialIds) -> Window:
 
 
 def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
-    """Split the rows of a batch into windows.
-
-    Args:
-        batch: rows without special ids around the texts.
-        form: the form of windows.
+    """Split the rows of a batch, which have no special ids around the texts, into windows.
 
     Returns:
         The windows; and int64[rows + 1], the index of each row's first window, and the number of windows. Each row has at least one window.

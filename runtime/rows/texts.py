@@ -235,9 +235,6 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
     Returns:
         The part of `text` with the units; and int64[rows + 1], the start of each text, and the end of the last text.
-
-    Raises:
-        UnicodeError: a text is not UTF-8.
     """
     unit_starts = np.empty(len(starts), np.int64)
     if transcode[text.dtype].call(data, starts, text, unit_starts) < len(starts) - 1:
@@ -275,9 +272,6 @@ def decoded(piece: Text, more: bool) -> tuple[str, int]:
 
     Returns:
         The piece as str, and the number of characters or bytes of `piece` that were decoded.
-
-    Raises:
-        UnicodeDecodeError: the piece is not UTF-8.
     """
     return (piece, len(piece)) if isinstance(piece, str) else utf_8_decode(piece, "strict", not more)
 
@@ -288,11 +282,7 @@ def length(text: str, kind: type) -> int:
 
 
 def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
-    """Convert a text to units: uint16[n] in UTF-16, or uint8[n] in UTF-8.
-
-    Raises:
-        UnicodeEncodeError: the text has a lone surrogate.
-    """
+    """Convert a text to units: uint16[n] in UTF-16, or uint8[n] in UTF-8."""
     data = (text.encode() if dtype == np.uint8 else encode_utf_16(text)[0]) + bytes(PAST_END * dtype.itemsize)
     return np.frombuffer(data, dtype)[:-PAST_END]
 

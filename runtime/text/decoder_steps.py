@@ -38,12 +38,7 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """A decoder that converts ids to texts, and skips numbers that are not ids.
-
-    Args:
-        names: a mapping from id to token.
-        steps: the steps of the decoder.
-    """
+    """A decoder that converts ids to texts, and skips numbers that are not in `names`, which contains the token of each id."""
 
     def __init__(self, names: Mapping[int, str], steps: Steps) -> None:
         self._names, self._steps, self._plan = names, steps, plan(steps)
@@ -136,10 +131,6 @@ class StepStream(DecodeStream):
 
     The joined results of `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids, with one exception: if a run of byte
     tokens is not UTF-8, the stream returns the complete characters before the error, and U+FFFD for each byte after them.
-
-    Args:
-        names: a mapping from id to token.
-        by: the result of `plan` for the decoder's steps.
     """
 
     def __init__(self, names: Mapping[int, str], by: Plan) -> None:

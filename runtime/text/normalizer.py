@@ -68,11 +68,7 @@ class KeepingNormalizer(TextFrontEnd):
 
 
 class PendingBorder:
-    """A test for pending raw text, which cannot be normalized yet because it has no border.
-
-    Args:
-        normalizer: the kernel's arguments for normalization.
-    """
+    """A test for pending raw text, which cannot be normalized yet because it has no border."""
 
     def __init__(self, normalizer: NormalizerArguments) -> None:
         self._normalizer, self._memo, self._noted = normalizer, np.zeros(3, np.uint64), np.zeros(3, np.uint64)

@@ -80,12 +80,7 @@ class Work(NamedTuple):
 
 
 def work_of(states: int, growth: int = 1) -> Work:
-    """Allocate the working arrays for a number of states.
-
-    Args:
-        states: the number of states of the table.
-        growth: a factor for the arrays that grow with texts.
-    """
+    """Allocate the working arrays for a number of states; `growth` multiplies the sizes of arrays that grow with texts."""
     layers, items = MIN_LAYERS * growth, max(MIN_ITEMS, 4 * states) * growth
     work = Work(
         counts=np.zeros(5, np.uint64),

@@ -162,9 +162,6 @@ class BestPathTable(Table):
     def written(self, text: str) -> list[Written]:
         """The characters of the new text, by the slow walk. The span of a character is that of the character that was read last at the end
         of the arc of its first byte; if none was read, it is the empty span at the start.
-
-        Raises:
-            TextError: the text has no path, and `unknown` is `ERROR`; or the new text is not UTF-8.
         """
         path = self.path(text.encode())
         if path is None:
@@ -293,11 +290,7 @@ class BestPathTable(Table):
 
 
 def decoded(data: bytes) -> str:
-    """The str of a new text.
-
-    Raises:
-        TextError: the bytes are not UTF-8.
-    """
+    """The str of a new text."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -111,11 +111,8 @@ def _holds(kind: int, value: int, held: int) -> bool:
 
 
 class Alike:
-    """Values of registers that all operations of a table treat alike. One of them replaces the others, so that walks reach fewer
+    """Values of registers that all (packed) operations of a table treat alike. One of them replaces the others, so that walks reach fewer
     combinations of registers; a feature that no operation tests has one value.
-
-    Args:
-        operations: the packed operations.
     """
 
     def __init__(self, operations: Iterable[int]) -> None:

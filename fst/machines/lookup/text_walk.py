@@ -40,11 +40,7 @@ class Match(NamedTuple):
 
 
 def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[list[int]]:
-    """Yield the ids of each token of a text.
-
-    Raises:
-        TextError: a token takes more than `MAX_STEPS` steps.
-    """
+    """Yield the ids of each token of a text."""
     units = units_of(text)
     places = [0]  # the number of characters before each unit
     for unit in units:

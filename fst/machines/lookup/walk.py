@@ -54,17 +54,7 @@ class Move(NamedTuple):
 
 
 def analyses(table: Any, text: str, *, inverse: bool = False, limit: int = MAX_ANALYSES) -> list[int]:
-    """The ids of the analyses of a word.
-
-    Args:
-        table: the table.
-        text: the word.
-        inverse: whether to read the word from the root for generation.
-        limit: the maximum number of analyses.
-
-    Raises:
-        TextError: the walk takes more than `MAX_STEPS` steps.
-    """
+    """The ids of the analyses of a word; with `inverse`, of the forms that it generates."""
     units, symbols, at = units_of(text), list[Symbol](), 0
     while at < len(units):
         symbols.append(symbol_at(table, units, at, inverse=inverse)._replace(lower=EPSILON))
@@ -133,14 +123,7 @@ class SpentError(Exception):
 
 
 class Steps:
-    """The steps that a walk may take. As a context, it refuses a word that takes more.
-
-    Args:
-        text: the word, for the message.
-
-    Raises:
-        TextError: all steps are taken; the message contains the word.
-    """
+    """The steps that a walk may take. As a context, it refuses a word, which is `text`, that takes more."""
 
     def __init__(self, text: str) -> None:
         self._text, self._left = text, MAX_STEPS

@@ -77,11 +77,7 @@ class Edges:
         return self.sums(np.ones(len(self), np.int64))
 
     def last_of(self, some: Array) -> Ints:
-        """For each edge, the last selected edge on the path from the root to this edge; the number of edges if no edge is selected.
-
-        Args:
-            some: bool[edges], whether each edge is selected.
-        """
+        """For each edge, the last edge with ``some[edge]`` on the path from the root to this edge; the number of edges if there is none."""
         found = np.append(np.where(some, np.arange(len(self)), self.above), len(self))
         while not np.array_equal(found, further := found[found]):
             found = further

@@ -122,11 +122,7 @@ def exponentials(arguments: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
 
 
 def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The weights of all tokens by their ids, followed by the weight of an unknown character.
-
-    Raises:
-        ValueError: the absolute value of alpha times a score is more than `MOST`.
-    """
+    """The weights of all tokens by their ids, followed by the weight of an unknown character."""
     with np.errstate(over="ignore"):
         arguments = np.append(scores, unknown) * alpha
     if not (np.abs(arguments) <= MOST).all():

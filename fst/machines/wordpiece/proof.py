@@ -34,13 +34,7 @@ from fst.tables.proof import Each, Transitions, are_named, need, need_none, prov
 
 
 def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, each: Each) -> Array:
-    """Prove every row.
-
-    Args:
-        entries, pool: the table's arrays.
-        named: whether each number is the id of a token.
-        automaton: the section `automaton` of the metadata.
-        each: `map`, or the `map` of an executor.
+    """Prove every row. ``named`` contains whether each number is the id of a token.
 
     Returns:
         1 more than the depth of the state at each slot; 0 for slots that are not states, and for one additional slot.

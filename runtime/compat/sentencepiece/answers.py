@@ -24,11 +24,7 @@ from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
 
 
 class Answers:
-    """A converter of ids and texts to the results of a ``SentencePieceProcessor``.
-
-    Args:
-        pieces: the pieces of a table.
-    """
+    """A converter of ids and texts to the results of a ``SentencePieceProcessor``."""
 
     def __init__(self, pieces: Pieces) -> None:
         self.pieces = pieces

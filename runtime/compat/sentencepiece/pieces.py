@@ -59,9 +59,6 @@ class Pieces:
     """The pieces of a table that was compiled from any source. Methods that need data of a ``sentencepiece`` model raise an error here, and
     are implemented in `ModelPieces`.
 
-    Args:
-        tokenizer: the tokenizer of the table.
-
     Attributes:
         fst: the tokenizer of the table.
         kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" for a table without a ``sentencepiece`` model.

@@ -301,16 +301,7 @@ class Encoding:
         return allowed, frozenset(disallowed or ())
 
     def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
-        """Encode a text.
-
-        Args:
-            text: the text.
-            allowed, disallowed: the result of `_sets`.
-            mends: whether surrogates are replaced; otherwise, a surrogate raises a UnicodeEncodeError.
-
-        Raises:
-            ValueError: the text contains a disallowed string.
-        """
+        """Encode a text, with the result of `_sets`. If `mends`, surrogates are replaced; otherwise they raise a UnicodeEncodeError."""
         if disallowed <= self._all_specials and allowed is not self.special_tokens_set:
             ids = self._ids_without_specials(text)
             if ids is not None:

@@ -24,9 +24,6 @@ rewrite = Deferred("fst.runtime.machines.best_path.kernels.rewriting", "rewrite"
 class Buffers:
     """The arrays of one thread, which grow with texts, and the layers that they keep.
 
-    Args:
-        table: the table.
-
     Attributes:
         out, spans: the output, and the spans of its bytes.
     """
@@ -55,11 +52,7 @@ class Buffers:
 
 
 class BestPaths:
-    """A table, and its kernel.
-
-    Args:
-        table: the table.
-    """
+    """A table, and its kernel."""
 
     def __init__(self, table: BestPathTable) -> None:
         self._table, self._arguments = table, table.arguments()
@@ -69,11 +62,7 @@ class BestPaths:
         return Buffers(self._table)
 
     def parts(self) -> PathParts:
-        """Begin a text that is rewritten in parts.
-
-        Raises:
-            UnsupportedError: texts without a path are copied, so that nothing of a text is certain before its end.
-        """
+        """Begin a text that is rewritten in parts."""
         if self._table.metadata.settings.unknown == COPY:
             raise UnsupportedError("a stream cannot copy texts without a path; compile the table with unknown='error'")
         return PathParts(self)
@@ -85,12 +74,7 @@ class BestPaths:
         return place
 
     def run(self, rows: Rows, buffers: Buffers) -> Rows:
-        """Rewrite complete rows. The result uses the arrays of `buffers`.
-
-        Raises:
-            TextError: a text has no path; it has too many open paths, or paths whose weights differ too much; or the new texts are too
-                long, or not UTF-8.
-        """
+        """Rewrite complete rows. The result uses the arrays of `buffers`."""
         place = self.start()
         place[AT] = rows.starts[0]
         new = self.run_part(rows, NO_MORE, place, buffers)

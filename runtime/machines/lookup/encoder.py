@@ -169,13 +169,7 @@ def _parts(ids: Sequence[int]) -> Iterator[list[int]]:
 
 
 def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints) -> Batch:
-    """Replace the ids of some rows. The new ids have the span of the first id of their row.
-
-    Args:
-        batch: the batch.
-        rows: the indices of the rows, ascending.
-        ids, splits: the new ids, and their row splits.
-    """
+    """Replace the ids of some rows, in ascending order. The new ids have the span of the first id of their row."""
     starts, lengths = batch.row_splits[:-1].copy(), np.diff(batch.row_splits)
     firsts = starts[rows]
     starts[rows], lengths[rows] = len(batch.ids) + splits[:-1], np.diff(splits)

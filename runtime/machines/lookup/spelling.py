@@ -86,11 +86,6 @@ class Spelled(NamedTuple):
 def finder(runner: Runner, pieces: Strings, *, weighted: bool) -> Callable[[str], list[str] | None]:
     """Make a function that looks up a word.
 
-    Args:
-        runner: a runner for ids.
-        pieces: the pieces of the table.
-        weighted: whether a weight follows each analysis.
-
     Returns:
         A function that returns the analyses of a str; None if the word needs a batch, such as a word of more than
         `fst.tables.kernel_call.SHORT` characters, or if a call in another thread or in the garbage collector has not ended.

@@ -90,14 +90,7 @@ def _parsed(text: str) -> tuple[str, Blanks]:
 
 
 def streams(texts: Sequence[str], batch: Batch, data: Strings, *, weighted: bool) -> list[str]:
-    """The streams of texts.
-
-    Args:
-        texts: the texts.
-        batch: their tokens.
-        data: the pieces of the table.
-        weighted: whether a weight follows each analysis.
-    """
+    """The streams of texts, from their tokens and the pieces of the table; `weighted`: a weight follows each analysis."""
     pieces = Pieces(*data, np.array([weighted], np.uint64), _cases(), escapes())
     rows = [text.encode() for text in texts]
     text, starts = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)])

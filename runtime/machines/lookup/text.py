@@ -49,13 +49,7 @@ class Token(NamedTuple):
 
 
 class TextEncoder(Encoder):
-    """The encoder of running text: rows of ids, see `fst.machines.lookup.text_walk`.
-
-    Args:
-        table: the table.
-        arguments: the arrays of the table.
-        limit: the maximum number of analyses of a token.
-    """
+    """The encoder of running text: rows of ids, see `fst.machines.lookup.text_walk`."""
 
     def __init__(self, table: Any, arguments: Any, limit: int | None) -> None:
         super().__init__(table)

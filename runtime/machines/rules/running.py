@@ -31,11 +31,7 @@ class Place(NamedTuple):
 
 
 class Stages:
-    """The stages of a table: compositions where the table has them, except for spans, which only the stages themselves determine.
-
-    Args:
-        table: the table.
-    """
+    """The stages of a table: compositions where the table has them, except for spans, which only the stages themselves determine."""
 
     def __init__(self, table: RulesTable) -> None:
         self._table = table

@@ -111,11 +111,7 @@ class PassStage:
 
 
 class KeyStage:
-    """A stage that replaces keys.
-
-    Args:
-        keys: its arrays.
-    """
+    """A stage that replaces keys."""
 
     def __init__(self, keys: KeyArguments) -> None:
         self._keys = keys

@@ -40,12 +40,7 @@ lacks_units = Deferred("fst.runtime.machines.wordpiece.kernels.normalized", "lac
 
 
 class Steps:
-    """The arguments of the kernels that normalize texts step by step.
-
-    Args:
-        steps: the normalizers.
-        added: the added tokens.
-    """
+    """The arguments of the kernels that normalize texts step by step."""
 
     def __init__(self, steps: NormalizerSteps, added: AddedTokens) -> None:
         self._by, self._added = steps.normalizers, added

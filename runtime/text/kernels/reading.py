@@ -339,7 +339,7 @@ def read(text, starts, more, end, with_spans, reader, work):
         if not goes_on:
             symbols[filled] = end
             filled += U1
-            before = U0 - stop
+            before = U0 - stop  # position + `before` is 0 at the start of the next text
         row += U1
     reading.at, reading.row, state.before = at, row, before
     return filled, row < rows or reading.ranks > U0

@@ -13,9 +13,9 @@ kernel tries one later text, the shortest one that the pattern accepts, and this
 position where a word ends, and then steps from last token to last token back to the cut. From that position on, `live` is enough: for each
 state of the pattern and each one of the cuts, it contains whether the shortest text can be cut in any way.
 
-For example, the tokens of a WordPiece are a, ab, ##b and ##c. With the pattern ``ab``, the only text after a is b. Then the last token is ab,
-and the step back from it leads to the start and not to the cut after a, so only ab is allowed. With the pattern ``ab|ac``, the text c keeps
-a, because the tokens of ac are a and ##c, so a and ab are allowed.
+For example, the tokens of a WordPiece are a, ab, ##b and ##c. With the pattern ``ab``, the only text after a is b. Then the last token is
+ab, and the step back from it leads to the start and not to the cut after a, so only ab is allowed. With the pattern ``ab|ac``, the text c
+keeps a, because the tokens of ac are a and ##c, so a and ab are allowed.
 
 **Places.** The row of a walk after a token is a *place*: numbers, and for a best path sums. Equal places are stored once, see
 `fst.machines.guide.canonical.Places`, so a place is known by its number.

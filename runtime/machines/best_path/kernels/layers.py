@@ -70,7 +70,7 @@ def first_arc(labels, start, end, label):
 @inlined
 def add_item(state, weight, back, first, count, work):
     """Add an item to the layer that is being made."""
-    work.stamps[state] = work.counts[CLOCK]
+    work.stamps[state] = work.counts[CLOCK]  # the state is in this layer; a new clock empties the layer without clearing an array
     work.slots[state] = count
     work.states[first + count], work.weights[first + count], work.fresh[count] = state, weight, back
 

@@ -62,10 +62,10 @@ def step(text, table, state, at, events, count):
     """
     byte = np.uint64(text[at])
     edge, own = table.entries[state + U1 + byte], table.entries[state]
-    leads = opaque(is_zero(edge >> LABEL_SHIFT ^ byte))
-    entry = own ^ (own ^ edge) & leads
+    leads = opaque(is_zero(edge >> LABEL_SHIFT ^ byte))  # all bits if the state has a transition on the byte
+    entry = own ^ (own ^ edge) & leads  # `edge` if it leads, otherwise `own`
     to_root = is_zero(own & STATE) & ~leads
-    root_edge = table.roots[byte] & to_root
+    root_edge = table.roots[byte] & to_root  # 0 unless the link leads to the root, which is state 0: so the two can be joined by |
     events[count] = pack_event(at, state + (U1 + byte & leads), U0)
     count += np.uint64(output_of(entry | root_edge) != U0)
     return (entry | root_edge) & STATE, at + ((leads | to_root) & U1), count

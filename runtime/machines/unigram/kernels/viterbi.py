@@ -127,7 +127,7 @@ def sums_of(block, place, gains, nodes, sums):
 @inlined
 def better(first, total, second, other):
     """Return the item with the greater sum, and this sum; in a tie, the first item."""
-    is_better = other > total
+    is_better = other > total  # as a number, since a branch would be mispredicted
     return first + np.uint64(is_better) * (second - first), other if is_better else total
 
 
@@ -232,7 +232,7 @@ def line_up(best, base, length, unk_id, ids, at):
         The index of the first node; and whether no node is unknown.
     """
     left, out, is_known = length, at + length, True
-    best[base] = U0
+    best[base] = U0  # an item of no bytes, so steps before the first node stay at the start
     while left:
         for _ in range(4):
             (number, size), is_node = item_of(best[base + left]), left > U0

@@ -167,7 +167,7 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
         pieces fit into the word's gap.
     """
     known, token = U0, U0
-    tokens[found + U1] = NO_WORD
+    tokens[found + U1] = NO_WORD  # a sentinel after the last token: no word has this index
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
         gap, start = word_of(word)

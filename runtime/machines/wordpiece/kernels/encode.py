@@ -194,7 +194,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
             output = entry >> OUTPUT_SHIFT & OUTPUT
             scratch[place] = np.int32(output)
             place += entry >> KIND_SHIFT & U1
-            if entry & RARE:
+            if entry & RARE:  # more than one id, or none because the word fails
                 if entry >> KIND_SHIFT & U3 == MANY:
                     place = put_pooled(pool, output, scratch, place)
                 else:

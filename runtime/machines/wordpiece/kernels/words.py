@@ -41,7 +41,7 @@ def find_words(symbols, filled, scalars, masks, begins, stops, omits):
         masks[word << 1 | 1] = equal_to(symbols, base, scalars.whitespace_class) if omits else U0
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
-    masks[last << U1 | U1] = U0
+    masks[last << U1 | U1] = U0  # the loop below reads the spaces of one more block
     count = after = before = U0  # number of written ends; number of starts after the first; whether the last symbol ends a word
     begins[0] = 0
     for word in range(last):
