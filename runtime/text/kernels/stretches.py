@@ -141,6 +141,7 @@ def sort_many(start, end, ranks, work):
 @inlined
 def composite(first, second, pairs):
     """Return the composition of two characters; 0 if they do not compose."""
+    # A difference below 0 wraps around to a number above every limit.
     leading, vowel, trailing, syllable = first - LEADING, second - VOWELS, second - TRAILING, first - HANGUL
     if leading * VOWEL_COUNT * TRAILING_COUNT < SYLLABLES and first >= LEADING and vowel < VOWEL_COUNT:
         return HANGUL + (leading * VOWEL_COUNT + vowel) * TRAILING_COUNT
