@@ -89,8 +89,8 @@ class _Walk:
     def follow(self, layer: _Layer, state: int, label: int, following: _Layer) -> list[int]:
         """Follow the arcs of a state with a label; return the targets that are new in their layer."""
         table, found = self._table, list[int]()
-        begin, end = table.row_start[state : state + 2].tolist()
-        first, last = begin + np.searchsorted(table.labels[begin:end], [label, label + 1])
+        start, end = table.row_start[state : state + 2].tolist()
+        first, last = start + np.searchsorted(table.labels[start:end], [label, label + 1])
         for arc in range(int(first), int(last)):
             target, weight = int(table.targets[arc]), layer.weights[state] + int(table.weights[arc])
             if target not in following.weights:

@@ -142,8 +142,8 @@ def covering(places: Sequence[Place], length: int) -> Sequence[Place]:
     >>> covering([(0, 1), (2, 3), (2, 3)], 4)
     [(0, 2), (2, 3), (2, 4)]
     """
-    following = [*(begin for begin, _ in places[1:]), length]
-    return [(begin, max(end, other)) for (begin, end), other in zip(places, following, strict=True)] if places else places
+    following = [*(start for start, _ in places[1:]), length]
+    return [(start, max(end, other)) for (start, end), other in zip(places, following, strict=True)] if places else places
 
 
 PLAIN = KeywordText(None, None, None)

@@ -88,10 +88,10 @@ def _symbols(table: Any, units: Sequence[int], at: int, end: int) -> Iterator[Sy
         at = symbol.end
 
 
-def longest(table: Any, units: Sequence[int], begin: int, steps: Steps) -> Match:
+def longest(table: Any, units: Sequence[int], start: int, steps: Steps) -> Match:
     """The longest match at a position."""
-    pending: dict[int, set[Place]] = {begin: {(int(table.begin()[0]), (0,) * table.metadata.settings.features)}}
-    match = Match(begin, 0, begin)
+    pending: dict[int, set[Place]] = {start: {(int(table.begin()[0]), (0,) * table.metadata.settings.features)}}
+    match = Match(start, 0, start)
     while pending:
         at = min(pending)
         steps.add(1)
@@ -99,7 +99,7 @@ def longest(table: Any, units: Sequence[int], begin: int, steps: Steps) -> Match
         match = match._replace(reach=at)
         sections = [section for place in places for section in _sections(table, place)]
         section = max(sections, default=0)
-        if at > begin and sections and (section or not is_letter(table, units, at)):
+        if at > start and sections and (section or not is_letter(table, units, at)):
             match = Match(at, section, at)
         if at < len(units):
             symbol = symbol_at(table, units, at)

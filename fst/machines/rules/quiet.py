@@ -102,10 +102,10 @@ def _pairs(events: Bools, of_codes: Array) -> Bools:
     begins[END, classes] = True
     pairs = np.zeros((256, 256), np.bool_)
     may_stop: Array = np.any(events, axis=1)
-    for bits, begin, end, lead in LEADS:
-        codes = np.arange(begin, end)
-        begins[lead | codes >> bits, of_codes[begin:end]] = True
-        codes = codes[may_stop[of_codes[begin:end]]]
+    for bits, start, end, lead in LEADS:
+        codes = np.arange(start, end)
+        begins[lead | codes >> bits, of_codes[start:end]] = True
+        codes = codes[may_stop[of_codes[start:end]]]
         pairs[lead | codes >> bits, 0x80 | codes >> bits - 6 & 0x3F] = True
     pairs[:128] = events[of_codes[:128]].astype(np.float32) @ begins.T.astype(np.float32) > 0
     assert len(of_codes) == CODE_POINTS

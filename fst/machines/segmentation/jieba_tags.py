@@ -58,7 +58,7 @@ class TagModel(NamedTuple):
         states: int16[states, 2], the letter and the tag of each state, ascending.
         steps: float64[states + 1, states], the logarithm of the probability that a state follows another; -inf if it never does. The last
             row is for the first character.
-        ranges: int32[characters + 1], for each character of `HAN` the begin of its states in `emitting`.
+        ranges: int32[characters + 1], for each character of `HAN` the start of its states in `emitting`.
         emitting: int16[n], the states of each character, ascending.
         emits: float64[n], the logarithm of the probability of the character in this state.
         listed: uint8[n], 1 if the state is in the list of the character, else 0.
@@ -182,12 +182,12 @@ def _of_run(by: Tagging, run: str) -> Iterator[Tagged]:
 def _unknown(model: TagModel, names: Sequence[str], run: str) -> Iterator[Tagged]:
     """The words that the model finds in a run of Chinese characters."""
     states = model.states[model.path(run)].tolist()
-    begin = done = 0
+    start = done = 0
     for at, (letter, tag) in enumerate(states):
         if letter == BEGIN:
-            begin = at
+            start = at
         elif letter in (END, SINGLE):
-            yield Tagged(run[begin if letter == END else at : at + 1], names[tag])
+            yield Tagged(run[start if letter == END else at : at + 1], names[tag])
             done = at + 1
     if done < len(run):
         yield Tagged(run[done:], names[states[done][1]])

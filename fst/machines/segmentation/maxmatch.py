@@ -194,11 +194,11 @@ class MaxMatchTable(UnitTrieTable):
 
     def _walk(self, units: Sequence[int]) -> Iterator[Token]:
         """The tokens of some units, by the slow walk. The units are in the order of reading, and the tokens have values instead of ids."""
-        begin = at = value = end = 0  # the token spans `begin` to `end`; the walk is at `at`
+        start = at = value = end = 0  # the token spans `start` to `end`; the walk is at `at`
         state = ROOT
-        while begin < len(units):
+        while start < len(units):
             if state == ROOT:
-                at, value, end = begin, 0, begin + 1 + bool(self.are_surrogates[units[begin]])
+                at, value, end = start, 0, start + 1 + bool(self.are_surrogates[units[start]])
             while at < len(units) and state != LEAF:
                 entry = ENTRY.step(self.entries, state, int(self.units[units[at]]))
                 if not entry:
@@ -207,20 +207,20 @@ class MaxMatchTable(UnitTrieTable):
                 value, end = (entry.value, at) if entry.value else (value, end)
             if at > end:
                 last, state, value, size = self.jumps[ENTRY.unpack(self.entries[state]).target].tolist()
-                yield from self.listed(last, begin)
-                begin += int(self.lists[last, END])
-                end = begin + size
+                yield from self.listed(last, start)
+                start += int(self.lists[last, END])
+                end = start + size
             else:
                 rule = value - 1 - len(self.word_ends)
-                yield from [Token(value, begin, end)] if rule < 0 else self.listed(int(self.rules[rule]), begin)
-                begin, state = end, ROOT
+                yield from [Token(value, start, end)] if rule < 0 else self.listed(int(self.rules[rule]), start)
+                start, state = end, ROOT
 
-    def listed(self, last: int, begin: int) -> list[Token]:
-        """The tokens of a linked list, given its last token; the first token begins at `begin`."""
+    def listed(self, last: int, start: int) -> list[Token]:
+        """The tokens of a linked list, given its last token; the first token begins at `start`."""
         found = list[Token]()
         while last:
             value, end, _, before = self.lists[last].tolist()
-            found.append(Token(value, begin + int(self.lists[before, END]), begin + end))
+            found.append(Token(value, start + int(self.lists[before, END]), start + end))
             last = before
         return found[::-1]
 

@@ -25,18 +25,18 @@ def picture_of(table: UnigramTable, text: str | None) -> Picture:
 
 def _nodes(table: UnigramTable, piece: bytes) -> list[Node]:
     """All tokens of a pre-token, and its characters that are not tokens."""
-    found, begin = list[Node](), 0
+    found, start = list[Node](), 0
     for char in piece.decode():
-        after = begin + len(char.encode())
-        here: list[Node] = [(begin, end, number) for end, number in tokens_at(table.trie, piece, begin)]
-        found += [*here, *([] if any(end == after for _, end, _ in here) else [(begin, after, None)])]
-        begin = after
+        after = start + len(char.encode())
+        here: list[Node] = [(start, end, number) for end, number in tokens_at(table.trie, piece, start)]
+        found += [*here, *([] if any(end == after for _, end, _ in here) else [(start, after, None)])]
+        start = after
     return found
 
 
 def _word(table: UnigramTable, piece: bytes, node: Node, at: int) -> tuple[int, int, str]:
     """A node as a word of the lattice; `at` is the position of the pre-token."""
-    begin, end, number = node
+    start, end, number = node
     score = table.unknown if number is None else table.path_scores[number]
-    name = f"{piece[begin:end].decode()} (unknown)" if number is None else table.tokens[number]
-    return at + begin, at + end, f"{visible(name)}/{float(score):.4g}"
+    name = f"{piece[start:end].decode()} (unknown)" if number is None else table.tokens[number]
+    return at + start, at + end, f"{visible(name)}/{float(score):.4g}"

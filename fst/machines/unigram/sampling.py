@@ -151,25 +151,25 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
     """
     numbers, exponents = weighed
     row_key = by.key(row)
-    places, choices, begin = {0: Weight(1.0, 0)}, dict[int, Node](), 0
+    places, choices, start = {0: Weight(1.0, 0)}, dict[int, Node](), 0
     for char in piece.decode():
-        after = begin + len(char.encode())
-        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, begin)]
+        after = start + len(char.encode())
+        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, start)]
         if after not in (end for end, _ in found):
             found.append((after, None))
-        own = final(places[begin])
+        own = final(places[start])
         for end, number in found:
             token = -1 if number is None else number
             added = Weight(own.number * float(numbers[token]), own.exponent + int(exponents[token]))
             if end not in places:
-                places[end], choices[end] = added, (begin, end, number)
+                places[end], choices[end] = added, (start, end, number)
                 continue
             sum_, part = aligned(places[end], added)
             places[end] = Weight(sum_.number + part, sum_.exponent)
-            share = share_of(number_of(row_key, place + end | end - begin << SIZE_SHIFT))
+            share = share_of(number_of(row_key, place + end | end - start << SIZE_SHIFT))
             if share * places[end].number < part:
-                choices[end] = begin, end, number
-        begin = after
+                choices[end] = start, end, number
+        start = after
     path, end = list[Node](), len(piece)
     while end:
         path.append(choices[end])
@@ -193,17 +193,17 @@ Ranked = tuple[float, list[Node]]
 def paths(trie: Array, scores: Array, unknown: float, piece: bytes, most: int) -> list[Ranked]:
     """The best paths through a pre-token with their scores, by the slow walk."""
     places: dict[int, list[Ranked]] = {0: [(0.0, [])]}
-    begin = 0
+    start = 0
     for char in piece.decode():
-        after = begin + len(char.encode())
-        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, begin)]
+        after = start + len(char.encode())
+        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, start)]
         if after not in (end for end, _ in found):
             found.append((after, None))
         for end, number in found:
             score = unknown if number is None else float(scores[number])
-            longer = [(total + score, [*path, (begin, end, number)]) for total, path in places[begin]]
+            longer = [(total + score, [*path, (start, end, number)]) for total, path in places[start]]
             places[end] = sorted([*places.get(end, []), *longer], key=lambda ranked: -ranked[0])[:most]  # the sort keeps the order of ties
-        begin = after
+        start = after
     return places[len(piece)]
 
 

@@ -262,18 +262,18 @@ class UnigramTable(PretokenTable):
             if number is None or number == self.metadata.model.unk_id:
                 continue
             if run < first:
-                for begin, end in self._shown(piece, run, first):
-                    yield from ((number, (begin, end)) for number in self._ids_of_unknown(piece[begin:end]))
+                for start, end in self._shown(piece, run, first):
+                    yield from ((number, (start, end)) for number in self._ids_of_unknown(piece[start:end]))
             if first < last:
                 yield number, (first, last)
             run = last
 
-    def _shown(self, piece: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    def _shown(self, piece: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The byte spans of the ids of a run of unknown nodes: one span for each character if sums continue over whole texts and bytes have
         fallback tokens; otherwise one span for the run.
         """
         are_apart = self.has_text_scope and self._are_bytewise
-        starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
+        starts = [place for place in range(start, end) if piece[place] & 0xC0 != 0x80] if are_apart else [start]
         yield from pairwise([*starts, end])
 
     def _ids_of_unknown(self, string: bytes) -> Sequence[int]:

@@ -57,13 +57,13 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)
 IN_TEXT = NORMAL, USER_DEFINED
 BONUS = 0.1  # score of a user-defined token for each byte after the first
 
-Node = tuple[int, int, int | None]  # begin, end, and the id; None for an unknown character
+Node = tuple[int, int, int | None]  # start, end, and the id; None for an unknown character
 
 
-def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]]:
+def tokens_at(trie: Array, piece: bytes, start: int) -> Iterator[tuple[int, int]]:
     """The end and the id of each token that begins at a position of a pre-token, the shortest token first."""
     state = ROOT
-    for at in range(begin, len(piece)):
+    for at in range(start, len(piece)):
         entry = ENTRY.step(trie, state, piece[at])
         if not entry:
             return
@@ -89,19 +89,19 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
         The nodes of the path, and the sum after them.
     """
     sums, nodes = {0: before}, dict[int, Node]()
-    begin = 0
+    start = 0
     for char in piece.decode():
-        after = begin + len(char.encode())
-        if abs(base := sums[begin]) > limit:
-            sums = {end: total - base for end, total in sums.items() if end >= begin}
-        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, begin)]
+        after = start + len(char.encode())
+        if abs(base := sums[start]) > limit:
+            sums = {end: total - base for end, total in sums.items() if end >= start}
+        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, start)]
         if after not in (end for end, _ in found):
             found.append((after, None))
         for end, number in found:
-            total = sums[begin] + (unknown if number is None else scores[number])
+            total = sums[start] + (unknown if number is None else scores[number])
             if end not in nodes or total > sums[end]:
-                sums[end], nodes[end] = total, (begin, end, number)
-        begin = after
+                sums[end], nodes[end] = total, (start, end, number)
+        start = after
     path, end = list[Node](), len(piece)
     while end:
         path.append(nodes[end])

@@ -51,12 +51,12 @@ def put_size(size, sizes, at, index, shift):
 
 
 @part
-def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, sizes, at):
+def find_best(text, start, end, trie, scores, unknown, before, limit, sums, sizes, at):
     """Find the best node that ends at each position of a pre-token. Only the size of a node is stored; `node_of` finds the node by its
     bytes.
 
     Args:
-        text, begin, end: the text, and the bounds of the pre-token.
+        text, start, end: the text, and the bounds of the pre-token.
         trie: see `fst.machines.unigram.viterbi`.
         scores, unknown, before, limit: the score of each token, the score of a character that is not a token, the sum before the pre-token,
             and the absolute value above which sums are reduced. All have the dtype of sums.
@@ -68,13 +68,13 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
     Returns:
         The sum of the best path.
     """
-    mask, place = np.uint64(len(sums)) - U1, begin
-    for index in range(at, at + (end - begin << shift_of(sums))):
+    mask, place = np.uint64(len(sums)) - U1, start
+    for index in range(at, at + (end - start << shift_of(sums))):
         sizes[np.uint64(index)] = UNSET
-    sums[begin & mask] = before
+    sums[start & mask] = before
     while place < end:
         if abs(sums[place & mask]) > limit:
-            rebase(place, begin, end, mask, sums, sizes, at)
+            rebase(place, start, end, mask, sums, sizes, at)
         so_far = sums[place & mask]
         after = place + character_size(np.uint64(text[place]))
         state, reached, is_token, is_open = ROOT, place, False, True
@@ -86,33 +86,33 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
                 reached += U1
                 value = entry >> VALUE_SHIFT & VALUE
                 if value:
-                    offer(scores[value - U1] + so_far, reached - place, reached, mask, sums, sizes, at, begin)
+                    offer(scores[value - U1] + so_far, reached - place, reached, mask, sums, sizes, at, start)
                     is_token |= reached == after
                 state = entry & TARGET
                 is_open = state != LEAF and reached < end
         if not is_token:
-            offer(unknown + so_far, after - place, after, mask, sums, sizes, at, begin)
+            offer(unknown + so_far, after - place, after, mask, sums, sizes, at, start)
         place = after
     return sums[end & mask]
 
 
 @part
-def rebase(place, begin, end, mask, sums, sizes, at):
+def rebase(place, start, end, mask, sums, sizes, at):
     """Subtract the sum at a position from this sum, and from all sums computed so far for later positions."""
     base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):
-        if size_at(sizes, at, after - begin - U1, shift) != UNSET:
+        if size_at(sizes, at, after - start - U1, shift) != UNSET:
             sums[after & mask] -= base
 
 
 @inlined
-def offer(total, size, end, mask, sums, sizes, at, begin):
+def offer(total, size, end, mask, sums, sizes, at, start):
     """Store a node if it is the first that ends at its position, or better than the best node so far."""
     shift = shift_of(sums)
-    if size_at(sizes, at, end - begin - U1, shift) == UNSET or total > sums[end & mask]:
+    if size_at(sizes, at, end - start - U1, shift) == UNSET or total > sums[end & mask]:
         sums[end & mask] = total
-        put_size(size, sizes, at, end - begin - U1, shift)
+        put_size(size, sizes, at, end - start - U1, shift)
 
 
 @inlined
@@ -124,16 +124,16 @@ def node_size(node, lengths):
 
 
 @inlined
-def node_of(text, begin, end, trie):
+def node_of(text, start, end, trie):
     """The node for a span of a text."""
-    value = token_of(text, begin, end, trie)
-    return np.int32(value - U1) if value else -np.int32(end - begin)
+    value = token_of(text, start, end, trie)
+    return np.int32(value - U1) if value else -np.int32(end - start)
 
 
 @part
-def token_of(text, begin, end, trie):
+def token_of(text, start, end, trie):
     """1 + the id of the token that equals a span of a text; 0 if no token equals the span."""
-    state, at, value = ROOT, begin, U0
+    state, at, value = ROOT, start, U0
     while at < end:
         byte = np.uint64(text[at])
         entry = trie[state + U1 + byte]

@@ -124,8 +124,8 @@ def _kinds(context: Context) -> NDArray[np.uint8]:
     kinds = np.zeros(CODE_POINTS, np.uint8)
     for name, kind in (("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):
         runs = np.array(getattr(context, name), np.int64)
-        for begin, last in runs.reshape(-1, 2).tolist():
-            kinds[begin : last + 1] |= kind
+        for start, last in runs.reshape(-1, 2).tolist():
+            kinds[start : last + 1] |= kind
     kinds[np.array(context.mixed, np.int64)[0::2]] |= MIXED
     return kinds
 

@@ -24,8 +24,8 @@ class _Steps(Walk):
         self.run(text)
 
     def _step(self, number: int) -> None:
-        begin, end = self._place
-        self.shown.setdefault(number, visible(self._text[begin:end]))
+        start, end = self._place
+        self.shown.setdefault(number, visible(self._text[start:end]))
         if number != END_OF_WORD or self.state != ROOT:
             self.classes.append(number)
         super()._step(number)

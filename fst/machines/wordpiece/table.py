@@ -348,13 +348,13 @@ class Walk:
         Even in a forged table, each id gets at least one symbol, and no symbols beyond the end of the word.
         """
         symbols = len(self.word_places)
-        begin = 0
+        start = 0
         for index, number in enumerate(self.ids[self.word_ids :]):
-            end = symbols if whole else min(begin + self._length(number, index > 0), symbols)
-            first = min(begin, symbols - 1)
+            end = symbols if whole else min(start + self._length(number, index > 0), symbols)
+            first = min(start, symbols - 1)
             last = max(end - 1, first)
             self._put((self.word_places[first][0], self.word_places[last][1]))
-            begin = end
+            start = end
         self._word += len(self.ids) > self.word_ids
 
     def _length(self, number: int, continues: bool) -> int:
