@@ -78,14 +78,8 @@ class Splitter:
 
 
 class Counter:
-    """A counter of words for one thread.
-
-    Args:
-        splitter: the splitter of documents.
-        partition: the number of the part of the corpus to which the documents belong.
-        errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        most: the maximum size of the counter's table in bytes.
-        folder: the folder for runs.
+    """A counter of words for one thread, whose table has at most `most` bytes. The documents belong to the part `partition` of a corpus;
+    `folder` receives runs.
     """
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:

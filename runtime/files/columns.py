@@ -30,15 +30,9 @@ NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
 def documents(source: Source, kind: str, column: str, *, others: bool, with_text: bool = False) -> Generator[Documents, None, None]:
-    """Read the documents of a column, block by block. For a file without rows, yield one block without documents, which contains the
-    columns.
-
-    Args:
-        source: the file.
-        kind: "arrow" or "parquet".
-        column: the name of the column.
-        others: whether to read the other columns of the file, too.
-        with_text: whether ``Documents.others`` includes the column of the text.
+    """Read the documents of a column, block by block; `kind` is "arrow" or "parquet". With `others`, the other columns are read, too; with
+    `with_text`, ``Documents.others`` includes the column of the text. For a file without rows, yield one block without documents, which
+    contains the columns.
     """
     first = 1
     with _blaming(source.name):

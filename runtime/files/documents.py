@@ -96,12 +96,7 @@ class Documents:
         return [text.encode() if isinstance(text, str) else text for text in texts] if str in set(map(type, texts)) else texts
 
     def carrying(self, texts: Any, name: str) -> Documents:
-        """Add a text to the other fields of each document.
-
-        Args:
-            texts: a text for each document.
-            name: the name of the field that receives the text. If the field exists, its position does not change.
-        """
+        """Add a text to the other fields of each document, as the field `name`. If the field exists, its position does not change."""
         others = repeat({}) if self.others is None else self.others
         return replace(self, others=[{**record, name: text} for record, text in zip(others, map(_as_str, texts), strict=False)])
 

@@ -80,12 +80,7 @@ class Reading:
         return self.text_name if self.others else None
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:
-        """Read the documents of files, in the order of the files.
-
-        Args:
-            names: the names of the files; "-" is standard input.
-            advance: a function that is called with the number of bytes of each read.
-        """
+        """Read the documents of files in their order; "-" is standard input. `advance` is called with the number of bytes of each read."""
         for name in names:
             with opened(name, advance) as source:
                 kind = self._kind(source)

@@ -42,12 +42,7 @@ class Block:
 
 
 def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
-    """Read the lines of a file, or of standard input for "-", in blocks.
-
-    Args:
-        name: the file.
-        advance: a function that is called with the number of bytes of each read.
-    """
+    """Read the lines of a file, or of standard input for "-", in blocks. `advance` is called with the number of bytes of each read."""
     with opened(name, advance) as source:
         yield from blocks(source, LINE_FEED)
 

@@ -57,11 +57,8 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
 
 
 class Streams(io.RawIOBase):
-    """A reader of consecutive compressed streams in a file. Other data after a stream is an error, whereas `bz2` and `lzma` ignore it.
-
-    Args:
-        file: the file with the streams.
-        new: a function that returns a decompressor for one stream.
+    """A reader of consecutive compressed streams in a file; `new` returns a decompressor for one stream. Other data after a stream is an
+    error, whereas `bz2` and `lzma` ignore it.
     """
 
     def __init__(self, file: io.RawIOBase, new: Callable[[], Any]) -> None:

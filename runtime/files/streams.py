@@ -48,15 +48,8 @@ class Source:
 
 @contextmanager
 def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
-    """Open a file, or standard input for "-"; recognise the format by the first bytes, and unpack the file.
-
-    Args:
-        name: the file.
-        advance: a function that is called with the number of stored bytes of each read.
-
-    Raises:
-        TextError: the file is compressed, and damaged or incomplete; later reads may raise this error, too.
-        UnsupportedError: the library that unpacks the file's format is not installed.
+    """Open a file, or standard input for "-"; recognise the format by the first bytes, and unpack the file. `advance` is called with the
+    number of stored bytes of each read. If the file is damaged or incomplete, later reads may also raise a TextError.
     """
     shown = "standard input" if name == STANDARD else name
     with ExitStack() as stack:
@@ -102,11 +95,8 @@ def _blaming(name: str, packing: str | None) -> Iterator[None]:
 
 
 class Forward(io.RawIOBase):
-    """A file that can be read only from the beginning to the end, without seeking.
-
-    Args:
-        file: the file to read.
-        head: bytes that were already read from the file; `read` returns them first.
+    """A file that can be read only from the beginning to the end, without seeking. `head` contains bytes that were already read from it;
+    `read` returns them first.
     """
 
     def __init__(self, file: Any, head: bytes = b"") -> None:

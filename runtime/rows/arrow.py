@@ -76,11 +76,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
         by_row: whether each row must be encoded, because equal texts may have different ids. If `by_row` is false, each text in a
             dictionary is encoded once.
     """
-
-    def make(rows: Column) -> Lists:
-        return _ids(encode(rows))
-
-    return made(column, make, _kind(filling, with_spans), filling, by_row)
+    return made(column, lambda rows: _ids(encode(rows)), _kind(filling, with_spans), filling, by_row)
 
 
 def windowed(
@@ -96,11 +92,7 @@ def windowed(
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
-    """Segment a column into tokens.
-
-    Args:
-        segment: a function that segments the rows of a column, with spans in characters.
-    """
+    """Segment a column into tokens; `segment` segments rows, with spans in characters."""
 
     def make(rows: Column) -> Lists:
         batch = segment(rows)
@@ -110,24 +102,12 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
 
 
 def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
-    """Find the matches in a column.
-
-    Args:
-        find: a function that finds keywords in the rows of a column: ids are keyword numbers, and spans are the spans of matches.
-    """
-
-    def make(rows: Column) -> Lists:
-        return _ids(find(rows))
-
-    return made(column, make, _kind(None, with_spans=True), None, by_row=False)
+    """Find the matches in a column; `find` returns their keyword numbers and spans."""
+    return made(column, lambda rows: _ids(find(rows)), _kind(None, with_spans=True), None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
-    """Make a column of the same type with new texts.
-
-    Args:
-        rewrite: a function from the rows of a column to new rows.
-    """
+    """Make a column of the same type with new texts, which `rewrite` makes of the rows of a column."""
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
 

@@ -195,13 +195,7 @@ class _Frame:
 
 
 class Walk:
-    """The paths that read some symbols.
-
-    Args:
-        table, symbols: the table, and the symbols.
-        steps: the steps that the walk may take.
-        most: the maximum number of analyses.
-        is_sorted: whether the order of analyses is that of `keys`.
+    """The paths that read some symbols, with at most `most` analyses; if `is_sorted`, their order is that of `keys`.
 
     Attributes:
         found: the pieces of each analysis, by the number of its string and whether a symbol was read in lower case; in the order of paths.

@@ -146,12 +146,7 @@ class Tagging(NamedTuple):
 
 
 def tagged(by: Tagging, tokens: Iterable[tuple[str, int]]) -> Iterator[Tagged]:
-    """The tokens of a text with their tags.
-
-    Args:
-        by: `tagging` of a table.
-        tokens: the tokens of its `untagged`, and their numbers.
-    """
+    """The tokens of a text with their tags, from the tokens of a table's `untagged`, and their numbers."""
     run, are_in_blocks, tag_of = "", by.are_in_blocks, by.tag_of
     for word, number in tokens:
         if len(word) == 1 and ord(word) < UNITS and are_in_blocks[ord(word)]:

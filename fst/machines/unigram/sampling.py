@@ -139,15 +139,8 @@ def final(weight: Weight) -> Weight:
 
 
 def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Sampling, row: int, place: int) -> list[Node]:
-    """Draw a path through a pre-token by the slow walk; return the nodes of the path.
-
-    Args:
-        trie: see `fst.machines.unigram.viterbi`.
-        weighed: the result of `weights`.
-        piece: the bytes of the pre-token.
-        by: the sampling method.
-        row: the row of the pre-token, counted from `first_row` on.
-        place: the number of bytes in the previous pre-tokens of the row.
+    """Draw a path through a pre-token by the slow walk; return the nodes of the path. `weighed` is the result of `weights`, `row` counts
+    from `by.first_row` on, and `place` is the number of bytes in the previous pre-tokens of the row.
     """
     numbers, exponents = weighed
     row_key = by.key(row)

@@ -245,11 +245,8 @@ class UnigramTable(PretokenTable):
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
-        """The best path through a pre-token, and the sum after this path.
-
-        Args:
-            piece: the bytes of the pre-token.
-            before: the sum before the pre-token, with the dtype of sums; None means 0.
+        """The best path through a pre-token, and the sum after this path. `before` is the sum before it, with the dtype of sums; None means
+        0.
         """
         zero = self.path_scores.dtype.type(0)
         return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)

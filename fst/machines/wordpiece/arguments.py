@@ -119,15 +119,8 @@ class NormalizedArguments(NamedTuple):
 def arguments(
     table: ReadingTable, entries: Array, pool: Array, words: Array, displacements: Array, dead: int, unk: int, longest: int, is_linked: bool
 ) -> Arguments:
-    """The arguments for kernels that compute only ids, not spans, and that find no contextual added tokens.
-
-    Args:
-        table: the table, for the arrays of the reader.
-        entries, pool, words, displacements: see `fst.machines.wordpiece.table.WordPieceTable`.
-        dead: the dead state.
-        unk: the id of the unknown token.
-        longest: the number of symbols in the longest word that is looked up.
-        is_linked: whether rows have failure links.
+    """The arguments for kernels that compute only ids, not spans, and that find no contextual added tokens. `longest` is the number of
+    symbols in the longest word that is looked up.
     """
     a = table.classes[0::2]
     isolated_ids = np.where(field_kind(a) == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))

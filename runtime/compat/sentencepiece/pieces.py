@@ -137,12 +137,7 @@ def _refused(what: str, instead: str) -> UnsupportedError:
 
 
 class ModelPieces(Pieces):
-    """The pieces of a ``sentencepiece`` model.
-
-    Args:
-        tokenizer: the tokenizer of a table compiled from a model.
-        facts: the properties of the model's pieces, such as their scores.
-    """
+    """The pieces of a ``sentencepiece`` model."""
 
     def __init__(self, tokenizer: Tokenizer, facts: SentencePieceInfo) -> None:
         self.fst, self.kind = tokenizer, facts.kind

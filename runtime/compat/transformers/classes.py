@@ -42,13 +42,8 @@ def class_named(library: Any, name: str) -> Any:
 
 
 def derived(base: type[Any], library: Any, name: str, module: str) -> type[Any]:
-    """Make the class of stand-ins for a class of ``transformers``.
-
-    Args:
-        base: the class of stand-ins for tokenizers without a class.
-        library: ``transformers``.
-        name: the name of the class, see `class_named`.
-        module: the module that contains the new class, for pickles.
+    """Make the class of stand-ins for the class `name` (see `class_named`) of ``transformers``, which is `library`. `base` is the class of
+    stand-ins for tokenizers without a class; `module` will contain the new class, for pickles.
     """
     found = class_named(library, name)
     cell = CellType()

@@ -81,13 +81,7 @@ class PlainNormalizer(TextNormalizer):
 
 
 class KeywordNormalizer(KeepingNormalizer):
-    """A front end that folds the case of texts, and inserts borders before and after words.
-
-    Args:
-        arguments: the kernels' argument ``table``.
-        text: the rules by which texts change.
-        normalizer: the front end that runs before these steps, or None.
-    """
+    """A front end that folds the case of texts, and inserts borders before and after words. If there is a `normalizer`, it runs before."""
 
     def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
         self.arguments, self.expansion_bound = arguments, text.expansion_bound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,7 @@ def cases_of(word: str) -> list[str]:
 
 
 class LookupEncoder(Encoder):
-    """The encoder of one direction.
-
-    Args:
-        table: the table.
-        inverse: whether the encoder generates.
-        limit: the maximum number of analyses of a word.
-        like: an encoder of the same table, whose arrays are shared.
-    """
+    """The encoder of one direction, with at most `limit` analyses of a word; `like`, an encoder of the same table, shares its arrays."""
 
     def __init__(self, table: Any, *, inverse: bool = False, limit: int = MAX_ANALYSES, like: LookupEncoder | None = None) -> None:
         super().__init__(table)
@@ -88,7 +82,7 @@ class LookupEncoder(Encoder):
         kept = self._encode(marked, numbers=[*words], special_ids=NO_SPECIAL_IDS, threads=threads)
         rows = np.flatnonzero(np.diff(kept.row_splits))
         ids = [self._without(found[row].tolist(), kept[row].tolist()) for row in rows.tolist()]
-        return with_rows(found, rows, np.array([number for row in ids for number in row], np.int32), np.cumsum([0, *map(len, ids)]))
+        return with_rows(found, rows, *_concatenated(ids))
 
     def _without(self, ids: list[int], others: list[int]) -> list[int]:
         """The ids of an unweighted table without the analyses that are also in `others`."""
@@ -142,13 +136,7 @@ class LookupEncoder(Encoder):
 
 
 def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Sequence[int] | None = None) -> tuple[Array, Ints]:
-    """The ids of rows by a slow walk, and their row splits.
-
-    Args:
-        walk: the walk of a row.
-        rows: the rows.
-        numbers: the number of each row of the batch, for errors; None: the row.
-    """
+    """The ids of rows by a slow walk, and their row splits. `numbers` are those of the rows in errors; None: `rows`."""
     row, found = -1, list[list[int]]()
     try:
         for row in rows:
@@ -156,7 +144,12 @@ def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Seque
     except TextError as error:
         number = row if numbers is None else numbers[row]
         raise TextError(f"row {number}: {error}", number) from None
-    return np.array([number for ids in found for number in ids], np.int32), np.cumsum([0, *map(len, found)])
+    return _concatenated(found)
+
+
+def _concatenated(rows: Sequence[Sequence[int]]) -> tuple[Array, Ints]:
+    """The ids of all rows, and their row splits."""
+    return np.array([*chain.from_iterable(rows)], np.int32), np.cumsum([0, *map(len, rows)])
 
 
 def _parts(ids: Sequence[int]) -> Iterator[list[int]]:

@@ -39,13 +39,7 @@ def has_nulls(words: Sequence[Any]) -> bool:
 
 
 def line_of(form: str, word: str, analyses: Sequence[str], weights: Sequence[float] | None) -> str:
-    """The lines of a word. This is the specification of the kernels.
-
-    Args:
-        form: one of `LINES`.
-        word, analyses: the word and its analyses.
-        weights: the weight of each analysis; None for an unweighted table.
-    """
+    """The lines of a word in a form of `LINES`, from its analyses and their weights. This is the specification of the kernels."""
     if form == APERTIUM:
         return f"^{escaped(word)}/{'/'.join(analyses or [f'*{escaped(word)}'])}$\n"
     if weights is not None:

@@ -87,12 +87,7 @@ def _stage(table: RulesTable, number: int) -> PassStage | KeyStage:
 
 
 class RuleParts:
-    """A text that is rewritten in parts, each of which ends after a cut; the text after the last cut is stored.
-
-    Args:
-        stages: the stages.
-        cuts: bool[n], see `fst.machines.rules.table.RulesTable.cuts`.
-    """
+    """A text that is rewritten in parts, each of which ends after a cut; the text after the last cut is stored."""
 
     def __init__(self, stages: Stages, cuts: NDArray[np.bool_]) -> None:
         self._stages, self._cuts = stages, cuts

@@ -61,11 +61,7 @@ class Buffers:
 
 
 class PassStage:
-    """A stage of two passes.
-
-    Args:
-        table, number: the table, and the number of the stage or the composition.
-    """
+    """A stage of two passes."""
 
     def __init__(self, table: RulesTable, number: int) -> None:
         self._table, self._number, self._stage = table, number, table.arguments()[number]

@@ -264,12 +264,7 @@ class _RecordedStream(Stream):
 
 
 class _Source:
-    """The texts of `Segments`, and the encoder that segments them.
-
-    Args:
-        encoder: the encoder that segments the texts.
-        in_characters: whether the `Segments` contain spans in characters.
-    """
+    """The texts of `Segments`, and the encoder that segments them; if `in_characters`, the `Segments` contain spans in characters."""
 
     def __init__(self, encoder: _TokenEncoder, texts: Sequence[Any], errors: str, threads: int | None, in_characters: bool = False) -> None:
         self._encoder, self._texts, self._errors, self._threads, self.in_characters = encoder, texts, errors, threads, in_characters
@@ -303,11 +298,7 @@ def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
 
 
 class PendingBlock:
-    """A test for an unfinished block of jieba.
-
-    Args:
-        numbers: `fst.machines.segmentation.jieba.Arguments.units`.
-    """
+    """A test for an unfinished block of jieba, from `fst.machines.segmentation.jieba.Arguments.units`."""
 
     def __init__(self, numbers: Array) -> None:
         self._is_inside = numbers >> KIND_SHIFT >= LETTER
