@@ -21,9 +21,8 @@ from numba.core.datamodel.registry import default_manager
 from numba.extending import NativeValue, lower_builtin, lower_getattr, models, register_model, unbox
 from numba.np.numpy_support import as_dtype
 
-from fst.core.field_types import FieldsType, register
 from fst.core.fields import Fields
-from fst.core.objects import OBJECT
+from fst.core.numba_types import OBJECT, FieldsType, register
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
@@ -70,9 +69,7 @@ class BorrowedModel(models.StructModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """The numba type of an argument. The type of an array is `Borrowed`, and of a str or a class `OBJECT`; the type of a NamedTuple
-    includes the names of its fields.
-    """
+    """The numba type of an argument: `Borrowed` for an array, `OBJECT` for a str or a class; that of a NamedTuple has its field names."""
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if isinstance(argument, str | type):

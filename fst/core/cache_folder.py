@@ -63,12 +63,7 @@ def is_safe(status: os.stat_result) -> bool:
 
 
 class CodeCache:
-    """Files with the machine code that is compiled from a source file.
-
-    Args:
-        source: the source file.
-        name: the beginning of the names of files.
-    """
+    """Files with the machine code that is compiled from a source file. `name`: the beginning of the names of files."""
 
     def __init__(self, source: Path, name: str) -> None:
         self._source, self._name = source, name
@@ -87,11 +82,8 @@ class CodeCache:
         return [self._source.parent / "__pycache__", *([folder] if folder else [])]
 
     def find(self, key: bytes, sources: bytes = b"") -> Iterator[bytes]:
-        """The code with a key in each folder that contains it.
-
-        Args:
-            key: a text of all on which the code depends, from which the name of the file is made.
-            sources: the digest of the sources of the code. Files of other sources have the same name, and are ignored.
+        """The code with a key in each folder that contains it. `key`: a text of all on which the code depends, from which the name of the
+        file is made. `sources`: the digest of the sources of the code. Files of other sources have the same name, and are ignored.
         """
         for folder in self.folders:
             with suppress(OSError):
@@ -100,9 +92,7 @@ class CodeCache:
                     yield data[DIGEST:]
 
     def store(self, key: bytes, code: bytes, sources: bytes = b"") -> None:
-        """Write code that this process has compiled. If the write fails, this process continues, and the next process compiles the code
-        again.
-        """
+        """Write code that this process has compiled. If this fails, the next process compiles the code again."""
         folder, _ = self._destination()
         if folder is None:
             return

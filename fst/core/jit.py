@@ -156,7 +156,7 @@ def _jitted(function: Function, private: dict[str, Any], **public: Any) -> Funct
     compile_: Any = njit
     if not has_private_parts():
         return _publicly_jitted(function, **public)
-    from fst.core.passes import KernelCompiler, PartCompiler
+    from fst.core.numba_passes import KernelCompiler, PartCompiler
 
     is_kernel = private is SETTINGS
     compiled: Function = compile_(pipeline_class=KernelCompiler if is_kernel else PartCompiler, **private, **public)(function)
@@ -171,7 +171,7 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
     """Compile a function with numba's public options and cache."""
     from numba import njit
 
-    from fst.core import field_types  # noqa: F401 - numba then knows the types
+    from fst.core import numba_types  # noqa: F401 - numba then knows the types
 
     compile_: Any = njit
     compiled: Function
@@ -209,19 +209,12 @@ def _exists(name: str) -> bool:
 
 @dataclass
 class Steps:
-    """The progress of compilation: the kernels that the first call of a machine compiles, one after another.
+    """The progress of compilation: the kernels that the first call of a machine compiles, one after another."""
 
-    Attributes:
-        machine: the kind of the machine.
-        count: the number of kernels of the machine.
-        compiled: the number of kernels that this process has compiled.
-        seconds: the total time for compiling these kernels.
-    """
-
-    machine: str
-    count: int
-    compiled: int = 0
-    seconds: float = 0.0
+    machine: str  # the kind of the machine
+    count: int  # the number of kernels of the machine
+    compiled: int = 0  # the number of kernels that this process has compiled
+    seconds: float = 0.0  # the total time for compiling these kernels
 
 
 class Step(NamedTuple):
@@ -244,12 +237,9 @@ class Step(NamedTuple):
 
 
 def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
-    """Number the kernels of a machine in the order of their calls. The log of compilation contains these numbers.
-
-    Args:
-        machine: the kind of the machine.
-        kernels: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, the last call of this function
-            sets the kernel's number.
+    """Number the kernels of a machine in the order of their calls. The log of compilation contains these numbers. `machine`: the kind of
+    the machine. `kernels`: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, the last call of this
+    function sets the kernel's number.
     """
     steps = Steps(machine, len(kernels))
     for number, alternatives in enumerate(kernels, 1):
@@ -317,9 +307,7 @@ class Deferred:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Switch the garbage collector off while long-lived objects are created, such as a vocabulary or the more than 100,000 objects of
-    numba.
-    """
+    """Switch the garbage collector off while long-lived objects are created, such as more than 100,000 objects of numba."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -341,10 +329,8 @@ def destination(function: Any) -> tuple[bool, str]:
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Any | None:
-    """The compiled kernel for arguments of these types; None if numba's own dispatcher must find the machine code.
-
-    Returns:
-        A ``CompileResult`` of numba, whose `entry_point` is the machine code.
+    """The compiled kernel for arguments of these types; None if numba's own dispatcher must find the machine code. Returns a
+    ``CompileResult`` of numba, whose `entry_point` is the machine code.
     """
     if not hasattr(function, "py_func") or not has_private_parts():  # NUMBA_DISABLE_JIT is set, or numba lacks private parts
         return None
@@ -355,14 +341,8 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> A
 
 
 def translated(module: str, name: str, arguments: tuple[Any, ...]) -> Any | None:
-    """A kernel in LLVM's language for arguments of these types, neither optimized nor compiled; None if numba cannot do this.
-
-    Args:
-        module, name: as in `Deferred`.
-        arguments: values for which the kernel is translated.
-
-    Returns:
-        A ``CompileResult`` of numba.
+    """A kernel in LLVM's language for arguments of these types, neither optimized nor compiled; None if numba cannot do this. `module`,
+    `name`: as in `Deferred`. `arguments`: values for which the kernel is translated. Returns a ``CompileResult`` of numba.
     """
     function: Any = getattr(import_module(module), name)
     if not hasattr(function, "py_func") or not has_private_parts():

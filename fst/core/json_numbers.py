@@ -18,9 +18,6 @@ _NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 def reference_float(spelling: str) -> float:
     """The float of a JSON number with a fraction or an exponent.
 
-    Raises:
-        ValueError: the number is too large for a float.
-
     Examples:
         >>> reference_float("-3.5449328422546387"), reference_float("-13.543037414550781"), reference_float("2e-3")
         (-3.5449328422546387, -13.54303741455078, 0.002)
@@ -37,9 +34,7 @@ def reference_float(spelling: str) -> float:
 
 
 def _significand(whole: str, fraction: str) -> tuple[int, int]:
-    """The digits as a number of at most 64 bits, and the power of ten by which it must be multiplied. Digits that do not fit into 64 bits
-    are ignored.
-    """
+    """The digits that fit into 64 bits as a number, and the power of ten by which it must be multiplied."""
     digits, power = int(whole), 0
     if digits > MAX_DIGITS:
         kept = len(whole)

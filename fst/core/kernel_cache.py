@@ -23,7 +23,7 @@ from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from fst.core import borrowed, passes
+from fst.core import borrowed, numba_passes
 from fst.core.cache_folder import CodeCache
 
 REDUCE: Any = CompileResult._reduce
@@ -35,11 +35,7 @@ OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
 
 class KernelCache(CodeCache):
-    """The machine code of one function on disk: a replacement for numba's `FunctionCache`.
-
-    Args:
-        function: the kernel in Python.
-    """
+    """The machine code of one function on disk: a replacement for numba's `FunctionCache`. `function`: the kernel in Python."""
 
     def __init__(self, function: Any) -> None:
         source = Path(function.__globals__.get("__file__", ""))
@@ -101,7 +97,7 @@ def sources_of(path: str) -> set[str]:
     compile it.
     """
     found = set[str]()
-    pending = {path, str(borrowed.__file__), str(passes.__file__)}
+    pending = {path, str(borrowed.__file__), str(numba_passes.__file__)}
     while pending:
         source = pending.pop()
         found.add(source)

@@ -48,11 +48,8 @@ class Lazy(Generic[Value]):
 
 
 class Renamed(ModuleType):
-    """A module under its former name, which pickles contain. Its attributes are those of the module with the new name.
-
-    Args:
-        name: the former name.
-        new: the new name; this module is imported at the first use of an attribute.
+    """A module under its former name, which pickles contain. Its attributes are those of the module with the new name. `name`: the former
+    name. `new`: the new name; this module is imported at the first use of an attribute.
     """
 
     def __init__(self, name: str, new: str) -> None:
@@ -66,11 +63,7 @@ class Renamed(ModuleType):
 
 
 def rename_modules(names: Mapping[str, str]) -> None:
-    """Make modules importable by their former names. The package that contained the modules calls this function.
-
-    Args:
-        names: former name → new name; a package before its modules.
-    """
+    """Make modules importable by their former names; the package of these calls this. `names`: former → new, a package first."""
     for name, new in names.items():
         package, _, last = name.rpartition(".")
         sys.modules[name] = Renamed(name, new)

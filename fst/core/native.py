@@ -60,28 +60,14 @@ OTHER_CODE = {"NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0", "NUMBA_OPT": "
 
 
 class NativeKernel(NamedTuple):
-    """A kernel in native code.
+    """A kernel in native code."""
 
-    Attributes:
-        call: the function that calls it.
-        entry: the address of its entry, see `fst.core.prepared`.
-    """
-
-    call: Callable[..., Any]
-    entry: int
+    call: Callable[..., Any]  # the function that calls it
+    entry: int  # the address of its entry, see `fst.core.prepared`
 
 
 class Library:
-    """The native code of a level.
-
-    Args:
-        folder: the folder ``fst/native``.
-        level: the name of the level.
-        kernels: the member of the manifest.
-
-    Raises:
-        OSError, ImportError: a file is missing or cannot be loaded, or a str has another form in memory than `calls.c` can read.
-    """
+    """The native code of a level. `folder`: ``fst/native``. `kernels`: the member of the manifest."""
 
     def __init__(self, folder: Path, level: str, kernels: dict[str, tuple[str, str, bool]]) -> None:
         self.level, self._kernels = level, kernels
@@ -125,9 +111,7 @@ def library() -> Library | None:
 
 def levels_of(cpu_info: Path) -> list[str]:
     """The names of the levels whose code this processor can run, the best first. With ``NUMBA_CPU_NAME=generic``, only the lowest level.
-
-    Args:
-        cpu_info: Linux's description of the processor.
+    `cpu_info`: Linux's description of the processor.
     """
     machine = platform.machine()
     if machine != "x86_64":
@@ -143,11 +127,8 @@ def levels_of(cpu_info: Path) -> list[str]:
 
 
 def key_of(module: str, name: str, arguments: tuple[Any, ...]) -> str:
-    """The key of a kernel in the manifest: its module, its name, and a digest of the types of its arguments.
-
-    Args:
-        module, name: as in `fst.core.jit.Deferred`.
-        arguments: values for which the kernel is compiled.
+    """The key of a kernel in the manifest: its module, its name, and a digest of the types of its arguments. `module`, `name`: as in
+    `fst.core.jit.Deferred`. `arguments`: values for which the kernel is compiled.
     """
     return f"{module}:{name}:{sha256(kind_of(arguments).encode()).hexdigest()[:16]}"
 
@@ -168,11 +149,7 @@ def kind_of(argument: Any) -> str:
 
 
 def digest_of(modules: Iterable[str]) -> str:
-    """The SHA-256 digest of the names and texts of modules of this package, which are not imported.
-
-    Raises:
-        OSError: the text of a module is missing.
-    """
+    """The SHA-256 digest of the names and texts of modules of this package, which are not imported."""
     digest = sha256()
     for module in modules:
         digest.update(f"{module} {sha256(source_of(module).read_bytes()).hexdigest()}\n".encode())
@@ -207,14 +184,9 @@ def _extension(folder: Path) -> Any:
 
 
 def string_form() -> tuple[int, int, int]:
-    """The form of a str in the memory of this Python, which is found by looking at some.
-
-    Returns:
-        The position of the three bits in the word of flags that are the size of a character, followed by a bit for characters that
-        follow the object's fields, and a bit for ASCII; and the size of the fields, for a str of ASCII and for others.
-
-    Raises:
-        ImportError: the form is different.
+    """The form of a str in the memory of this Python, which is found by looking at some. Returns the position of the three bits in the word
+    of flags that are the size of a character, followed by a bit for characters that follow the object's fields, and a bit for ASCII; and
+    the size of the fields, for a str of ASCII and for others.
     """
     texts = [chr(code) * 2 for code in (0x61, 0xE9, 0x101, 0x1F600)]
     plain, other = (text.__sizeof__() - 3 for text in texts[:2])

@@ -50,10 +50,9 @@ class PreparedCall:
 
     @property
     def _entry(self) -> int:
-        """The address of the kernel's entry. If neither native code nor numba has one, `run` is a function of Python, which calls the
-        object at this address.
-        """
+        """The address of the kernel's entry. Without native code and numba, `run` is a function of Python, which calls this object."""
         return self.kernel.entry or (_entry_of(self.kernel).address if self.kernel.result else id(self._function))
+
 
 def words(argument: Any) -> Iterator[int]:
     """The words of an argument, in the order in which compiled code takes them."""

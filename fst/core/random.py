@@ -27,9 +27,6 @@ class Seeded:
         seed: 0 to 2**64 - 1; the same seed gives the same ids. None: a new random seed for each call.
         first_row: the number of the first row, 0 to 2**63 - 1. Set `first_row` if you encode a corpus in several calls: each row then gets
             the same ids as in one call for all rows.
-
-    Raises:
-        ValueError: the value of a field is out of range or has a wrong type.
     """
 
     seed: int | None = None

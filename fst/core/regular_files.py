@@ -11,15 +11,7 @@ KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a dev
 
 
 def need_regular(path: Path, error: type[FstError]) -> None:
-    """Refuse a pipe, a socket or a device before it is opened.
-
-    Args:
-        path: the path of a file or a folder.
-        error: the class of the error.
-
-    Raises:
-        OSError: the file does not exist.
-    """
+    """Refuse a pipe, a socket or a device before it is opened. `path`: the path of a file or a folder. `error`: the class of the error."""
     kind = KINDS.get(stat.S_IFMT(path.stat().st_mode))
     if kind:
         raise error(f"{path} is {kind}; expected a regular file; copy its contents to a file")
@@ -33,9 +25,6 @@ def contents(path: Path, most: int, error: type[FstError]) -> bytes:
         most: the maximum number of bytes. The number of bytes read is checked, too, because a file of a virtual file system may have more
             bytes than its stated size.
         error: the class of the error.
-
-    Raises:
-        OSError: the file cannot be read.
     """
     need_regular(path, error)
     if path.stat().st_size <= most:

@@ -45,13 +45,7 @@ def canonical(url: str) -> str:
 
 @contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Open a file to read. The file system object is deleted only after the file is closed, because some file system objects close their
-    files when they are deleted.
-
-    Raises:
-        UnsupportedError: the package that reads the URL is not installed.
-        OSError: the file cannot be read.
-    """
+    """Open a file to read. The file system object lives until the file is closed, because some close their files when deleted."""
     system, path = _found(url)
     with _telling(url):
         file = system.open(path, "rb")
@@ -60,22 +54,14 @@ def opened(url: str) -> Iterator[Any]:
 
 
 def read(url: str, most: int) -> bytes:
-    """The first bytes of a file, at most `most` bytes.
-
-    Raises:
-        UnsupportedError, OSError: for the reasons listed in `opened`.
-    """
+    """The first bytes of a file, at most `most` bytes."""
     with opened(url) as file, _telling(url):
         data: bytes = file.read(most)
     return data
 
 
 def size(url: str) -> int | None:
-    """The size of a file in bytes; None if the file system does not report sizes.
-
-    Raises:
-        UnsupportedError, OSError: for the reasons listed in `opened`.
-    """
+    """The size of a file in bytes; None if the file system does not report sizes."""
     system, path = _found(url)
     with _telling(url):
         found: int | None = system.info(path).get("size")
@@ -108,11 +94,7 @@ def modified(url: str) -> float:
 
 @contextmanager
 def written(url: str) -> Iterator[IO[bytes]]:
-    """Open a file to write. The data is first written to a local temporary file, which is sent when it is complete.
-
-    Raises:
-        UnsupportedError, OSError: for the reasons listed in `opened`, but for writing.
-    """
+    """Open a file to write. The data is first written to a local temporary file, which is sent when it is complete."""
     from tempfile import NamedTemporaryFile
 
     system, path = _found(url)
@@ -125,11 +107,7 @@ def written(url: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def fetched(name: str) -> Iterator[str]:
-    """The path of a file or a folder; for a URL, the path of a temporary local copy.
-
-    Raises:
-        UnsupportedError, OSError: for the reasons listed in `opened`.
-    """
+    """The path of a file or a folder; for a URL, the path of a temporary local copy."""
     if not is_remote(name):
         yield name
         return
@@ -144,11 +122,7 @@ def fetched(name: str) -> Iterator[str]:
 
 
 def files(url: str) -> Sequence[str]:
-    """The files in a folder, the files that match a pattern, or the file itself.
-
-    Raises:
-        UnsupportedError, OSError: for the reasons listed in `opened`.
-    """
+    """The files in a folder, the files that match a pattern, or the file itself."""
     system, path = _found(url)
     with _telling(url):
         if system.isfile(path):

@@ -18,9 +18,6 @@ def thread_count(threads: Any = None) -> int:
     """The number of threads for an argument `threads`; None means the default.
 
     The default is read at each call: the environment variable ``FST_NUM_THREADS`` or, if it is not set, `usable_cores`.
-
-    Raises:
-        ValueError: the argument, or the variable, is not a whole number of at least 1.
     """
     if threads is not None:
         return _at_least_one(threads, threads, "threads")
@@ -39,11 +36,7 @@ def usable_cores() -> int:
 
 
 def cpu_quota(root: Path) -> float:
-    """The CPU quota that control groups grant this process, in cores; infinity if there is no quota.
-
-    Args:
-        root: the folder that contains ``proc`` and ``sys``.
-    """
+    """The CPU quota of this process, in cores; infinity without a quota. `root`: the folder that contains ``proc`` and ``sys``."""
     try:
         groups = dict(_groups(root))
         mounts = (root / "proc/self/mountinfo").read_text().splitlines()

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fst.core.objects import OBJECT
+from fst.core.numba_types import OBJECT
 from fst.runtime.kernels.intrinsics import BYTE, GENERATED, INT, WORD, called, plain
 
 ADDRESS = BYTE.as_pointer()
@@ -182,7 +182,7 @@ release = _of("release", lambda: types.uint64, [], _release)
 acquire = _of("acquire", lambda: types.void, [types.uint64], _acquire)
 
 # Make a list of a length, and put a tuple of three numbers into it, (list, place, class of the tuple, numbers). The garbage collector does
-# not track the tuple, because numbers contain no references. If there is no memory, an exception is set, see `fst.core.objects`.
+# not track the tuple, because numbers contain no references. If there is no memory, an exception is set, see `fst.core.numba_types`.
 new_list = _of("new_list", lambda: OBJECT, [types.int64], _new_list)
 put_tuple = _of("put_tuple", lambda: types.void, [OBJECT, types.int64, OBJECT, *[types.int64] * 3], _put_tuple)
 

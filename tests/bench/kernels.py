@@ -87,7 +87,7 @@ def watch_stages(clock: Clock) -> None:
     """Make the clock measure each kernel that is compiled from now on."""
     from numba.core import codegen, lowering, typed_passes
 
-    from fst.core import jit, passes
+    from fst.core import jit, numba_passes
 
     compile_kernel = jit._newly_compiled
 
@@ -103,8 +103,8 @@ def watch_stages(clock: Clock) -> None:
         ((library,), "add_ir_module", "text of LLVM"),
         ((library,), "finalize", "linking"),
         ((library,), "_optimize_functions", "function passes"),
-        ((passes.KernelLibrary, passes.PartLibrary), "_optimize_final_module", "module passes"),
-        ((passes.KernelLibrary,), "_finalize_final_module", "machine code"),
+        ((numba_passes.KernelLibrary, numba_passes.PartLibrary), "_optimize_final_module", "module passes"),
+        ((numba_passes.KernelLibrary,), "_finalize_final_module", "machine code"),
     ):
         for owner in owners:
             setattr(owner, method, timed(clock, stage, getattr(owner, method)))

@@ -1,4 +1,5 @@
-"""The numba types of arrays with named elements (`fst.core.fields`): attributes are read and written like elements at a constant index.
+"""The numba types of Python objects, and of arrays with named elements (`fst.core.fields`), whose attributes are read and written like
+elements at a constant index.
 
 Kernels need these types also without the private parts of numba (`fst.core.jit.PRIVATE`), so this module uses none of them.
 """
@@ -10,9 +11,45 @@ from typing import Any
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_getattr_generic, lower_setattr_generic, models, register_model, typeof_impl
+from numba.extending import (
+    NativeValue,
+    box,
+    infer_getattr,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from fst.core.fields import Fields
+
+
+class Object(types.Opaque):
+    """The numba type of Python objects, which object kernels take and return by address, without conversion.
+
+    The caller must keep a reference to each argument during the call. A kernel returns a new reference. If a function of Python's C API has
+    set an exception, the call raises it, whatever the kernel returns.
+    """
+
+
+OBJECT = Object("object")  # the name is part of the cache's key
+
+
+def _unboxed(_kind: Object, argument: Any, _of: Any) -> NativeValue:
+    return NativeValue(argument)
+
+
+def _boxed(_kind: Object, value: Any, of: Any) -> Any:
+    """Generate code that returns an object, or NULL if an exception is set."""
+    builder = of.builder
+    result = builder.alloca(value.type)
+    builder.store(value, result)
+    with builder.if_then(of.pyapi.c_api_error(), likely=False):
+        of.pyapi.decref(value)
+        builder.store(value.type(None), result)
+    return builder.load(result)
 
 
 class FieldsType(types.Array):
@@ -63,12 +100,7 @@ def _type_of(fields: Any, _context: Any) -> Any:
 
 
 def register(kind: type[FieldsType], model: Any) -> None:
-    """Make numba read and write the elements of arrays of a type.
-
-    Args:
-        kind: the type.
-        model: its data model, with a pointer ``data`` to the elements.
-    """
+    """Make numba read and write the elements of arrays of a type. `model`: its data model, with a pointer ``data`` to the elements."""
     register_model(kind)(model)
     lower_getattr_generic(kind)(_read)
     lower_setattr_generic(kind)(_write)
@@ -77,3 +109,6 @@ def register(kind: type[FieldsType], model: Any) -> None:
 infer_getattr(Names)
 typeof_impl.register(Fields)(_type_of)
 register(FieldsType, models.ArrayModel)
+register_model(Object)(models.OpaqueModel)
+unbox(Object)(_unboxed)
+box(Object)(_boxed)
