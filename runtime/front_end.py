@@ -221,6 +221,6 @@ def _work(size: int) -> NormalizerWork:
         spare=np.empty(size + PAST_END, np.uint8),
         spare_places=NOWHERE,
         memo=np.zeros(3, np.uint64),
-        late_memo=np.zeros(3, np.uint64),
+        normalized_memo=np.zeros(3, np.uint64),
         cut_memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
     )

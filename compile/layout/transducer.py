@@ -54,13 +54,9 @@ class Rows:
 
 
 def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
-    """Lay out a transducer as rows of entries.
-
-    Args:
-        transducer: the machine; for "linked", it has only the edges of the trie.
-        visits: float64[states], the expected number of visits of each state; the rows of the most visited states are placed next to each
-            other.
-        layout: "compact" or "linked".
+    """Lay out a transducer as rows of entries. `transducer`: the machine; for "linked", it has only the edges of the trie. `visits`:
+    float64[states], the expected number of visits of each state; the rows of the most visited states are placed next to each other.
+    `layout`: "compact" or "linked".
     """
     shapes = _shapes(transducer)
     columns = _columns(transducer, shapes)
@@ -104,9 +100,7 @@ class _Transitions:
         return cls(source[kept], column[kept], target[kept], emitted[kept])
 
     def with_links(self, transducer: Transducer) -> _Transitions:
-        """Return these transitions and the failure links, sorted by source. The root has a transition on every label, so the root's link is
-        never used.
-        """
+        """Return these transitions and the failure links, sorted by source. The root has every transition, so its link is never used."""
         failure = transducer.failure
         linked = np.flatnonzero(inherits(failure))
         length = np.diff(failure.pops_start)
@@ -166,9 +160,7 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
-    """Reorder labels so that adjacent labels occur in nearly the same rows: 2-opt reverses the segments whose reversal reduces the total
-    difference.
-    """
+    """Reorder labels so that neighbours occur in nearly the same rows: 2-opt reverses segments if this reduces the total difference."""
     order = np.arange(len(labels) + 1)  # the last element represents the end of the order, which costs nothing
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
@@ -199,10 +191,8 @@ def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray
 
 
 def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Put each distinct list of two or more ids into the pool once.
-
-    Returns:
-        The pool, and a number for each list: the position in the pool; for a list of one id, this id; for an empty list, 0.
+    """Put each distinct list of two or more ids into the pool once. Returns the pool, and a number for each list: the position in the pool;
+    for a list of one id, this id; for an empty list, 0.
     """
     output = np.zeros(len(starts), np.int64)
     output[lengths == 1] = pops[starts[lengths == 1]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fst.automata.trie import Ints
 from fst.compile.pretokens.boundaries import windows
 from fst.compile.text.classes import paged
-from fst.compile.text.words import hashed
+from fst.compile.text.word_table import hashed
 from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.text.splitter import Splitter
 

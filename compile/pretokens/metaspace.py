@@ -19,7 +19,7 @@ from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
-from fst.text.normalizer import Normalizer, late
+from fst.text.normalizer import Normalizer, normalized_tokens
 from fst.text.splitter import Splitter
 from fst.text.whitespace import ALWAYS, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SPACE, Whitespace
 
@@ -131,7 +131,7 @@ class Pipeline(NamedTuple):
 
         if self.replaces:
             added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.whitespace), are_normal=self._is_of_sentencepiece)
-            if not any(map(self._is_of_spaces, late(added_before).items())):
+            if not any(map(self._is_of_spaces, normalized_tokens(added_before).items())):
                 return added_before, by
         return told_apart(added, normalizer(self.normalizers, self.whitespace), are_normal=self._is_of_sentencepiece)
 

@@ -77,9 +77,7 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Divide added tokens into those that the trie finds and contextual tokens; special tokens are also listed, because decoding can skip
-    them.
-    """
+    """Divide added tokens into those of the trie and contextual ones; special tokens are also listed, for decoding."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -95,7 +93,6 @@ def _token(number: int, part: Mapping[str, Any]) -> ContextualToken:
 
 
 def _content(part: Mapping[str, Any]) -> str:
-    """The content of an added token, after checking its fields."""
     content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
         raise ValueError(f"added token {quoted(content)} is not text")
@@ -159,9 +156,7 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with whitespace inside, unless all whitespace is equal after normalization, because every space becomes the same
-    symbol.
-    """
+    """Refuse tokens with whitespace inside, unless normalization makes all whitespace equal: every space becomes one symbol."""
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -212,9 +207,7 @@ def _normalized(normal: Normalization, text: str) -> str:
 
 
 def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
-    """The sets of characters that decide, next to a contextual token, whether it is found; None if no token depends on the characters next
-    to it.
-    """
+    """The sets of characters that decide whether a contextual token next to them is found; None if no token needs them."""
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)

@@ -27,15 +27,10 @@ KEPT_PIPELINES = 8  # a cached result takes a few MB; most vocabularies have the
 
 
 class Folded(NamedTuple):
-    """The combined effect of normalizers and pre-tokenizers.
+    """The combined effect of normalizers and pre-tokenizers."""
 
-    Attributes:
-        normalization: the normalizers alone.
-        alphabet: normalizers and pre-tokenizers together, without added tokens.
-    """
-
-    normalization: Normalization
-    alphabet: Alphabet
+    normalization: Normalization  # the normalizers alone
+    alphabet: Alphabet  # normalizers and pre-tokenizers together, without added tokens
 
 
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
@@ -49,11 +44,8 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
 
 
 def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]) -> Folded:
-    """Combine components into one map of code points. All vocabularies with the same components share the result.
-
-    Args:
-        normalizers: from `fst.compile.text.folding.components`.
-        pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
+    """Combine components into one map of code points. All vocabularies with the same components share the result. `normalizers`: from
+    `fst.compile.text.folding.components`. `pre_tokenizers`: from `fst.compile.text.pre_tokenizers.components`.
     """
     return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]))
 

@@ -37,32 +37,22 @@ from fst.text.reading import ReadingTable
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.table.WordPieceTable` that map code points to symbols, and the class of each symbol and letter.
-
-    Attributes:
-        of_letter: int64[letters], the class of each letter.
-        of_symbol: int32[2**21 + 0x110000], the class of each symbol of the alphabet.
-    """
+    """The arrays of a `fst.text.reading.ReadingTable` that map code points to symbols, and the class of each symbol and letter."""
 
     pages: NDArray[np.uint16]
     blocks: NDArray[np.uint16]
     classes: NDArray[np.uint64]
     symbols: NDArray[np.uint32]
     specials: NDArray[np.int32]
-    of_letter: Ints
-    of_symbol: NDArray[np.int32]
+    of_letter: Ints  # int64[letters], the class of each letter
+    of_symbol: NDArray[np.int32]  # int32[2**21 + 0x110000], the class of each symbol of the alphabet
 
 
 class Letters(NamedTuple):
-    """The letters of the words of a machine.
+    """The letters of the words of a machine."""
 
-    Attributes:
-        records: uint64[letters, 2], records A and B of each letter.
-        of_symbol: int[0x110000], the letter of each symbol.
-    """
-
-    records: NDArray[np.uint64]
-    of_symbol: NDArray[np.signedinteger[Any]]
+    records: NDArray[np.uint64]  # uint64[letters, 2], records A and B of each letter
+    of_symbol: NDArray[np.signedinteger[Any]]  # int[0x110000], the letter of each symbol
 
     @classmethod
     def of_machine(cls, transducer: Transducer, rows: Rows) -> Letters:

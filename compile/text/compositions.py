@@ -53,11 +53,8 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
 
 def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
-    """Runs of characters whose symbols may get wrong offsets if marks are ordered once, as an alphabet does.
-
-    Args:
-        normal: the normalizers.
-        bare: characters that become only marks, without a letter before these marks.
+    """Runs of characters whose symbols may get wrong offsets if marks are ordered once, as an alphabet does. `normal`: the normalizers.
+    `bare`: characters that become only marks, without a letter before these marks.
     """
     is_single = len(normal.steps) == 1
     alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare
@@ -166,9 +163,7 @@ def seconds() -> Ints:
 
 @cache
 def _pairs() -> dict[tuple[int, int], int]:
-    """Composing pairs other than syllables. For each composed character, the pair consists of the character without the last mark, and the
-    last mark.
-    """
+    """Composing pairs other than syllables: for each composed character, the character without the last mark, and this mark."""
     wholes = [code for code in reference.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
     parts = [tuple(code for code in row if code >= 0) for row in reference.canonical().apply(np.array(wholes)).tolist()]
     by_parts = dict(zip(parts, wholes, strict=True))

@@ -59,6 +59,7 @@ def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
     chars = [char for char in map(chr, found[: MOST + 1].tolist()) if char != content]
     return chars if len(found) <= MOST and not {*chars} & {*content} else []
 
+
 KNOWN: Fields = {
     "BertNormalizer": {"lowercase": FLAG, "strip_accents": FLAG_OR_NULL, "clean_text": FLAG, "handle_chinese_chars": FLAG},
     "NFC": {},
@@ -77,34 +78,24 @@ WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": 
 
 
 def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict[str, Any], ...]:
-    """The normalizers of a ``tokenizer.json``, in order.
-
-    Args:
-        component: the component in the file, or None.
-        known: the supported types and their fields.
-    """
+    """The normalizers of a ``tokenizer.json``, or of None, in order. `known`: the supported types and their fields."""
     return tuple(chain.from_iterable(map(unfolded, flat(component, "normalizer", "normalizers", known))))
 
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """The effect of normalizers on a text: the map `first`, canonical ordering if `ordered`, and the map `second`.
-
-    Attributes:
-        composed: the normalizer that composes the text after the ordering; None without composition, or if another ordering follows.
-        before: the map before this normalizer.
-        steps: for each ordering, even without effect, the map since the previous ordering, and the normalizer: NFC, NFD, NFKC or NFKD. The
-            map after the last ordering is `second`.
-        stripped: the map after each Strip.
-    """
+    """The effect of normalizers on a text: the map `first`, canonical ordering if `ordered`, and the map `second`."""
 
     first: Map
     ordered: bool
     second: Map
+    # the normalizer that composes the text after the ordering; None without composition, or if another ordering follows
     composed: str | None = None
-    before: Map = field(default_factory=Map.identity)
+    before: Map = field(default_factory=Map.identity)  # the map before this normalizer
+    # for each ordering, even without effect, the map since the previous ordering, and the normalizer: NFC, NFD, NFKC or NFKD. The map after
+    # the last ordering is `second`.
     steps: tuple[tuple[Map, str], ...] = ()
-    stripped: tuple[Map, ...] = ()
+    stripped: tuple[Map, ...] = ()  # the map after each Strip
 
     def mapped(self, by: Map) -> Normalization:
         """Add a map after these normalizers."""
@@ -156,11 +147,7 @@ def _padded(rows: Symbols, width: int) -> Symbols:
 
 
 def normalization(parts: Sequence[Component]) -> Normalization:
-    """The effect of a sequence of normalizers.
-
-    Args:
-        parts: from `components`.
-    """
+    """The effect of a sequence of normalizers. `parts`: from `components`."""
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
         result = _then(result, part)
@@ -168,7 +155,6 @@ def normalization(parts: Sequence[Component]) -> Normalization:
 
 
 def _then(before: Normalization, part: Component) -> Normalization:
-    """Add one more normalizer to the effect."""
     kind = part["type"]
     if kind == "BertNormalizer":
         return _then_bert(before, part)
@@ -215,11 +201,9 @@ def is_character(pattern: Component) -> bool:
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
-    """Order the symbols of each character, as far as this order does not depend on adjacent characters.
-
-    Returns:
-        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of adjacent characters cannot move past
-            it. For each character: whether all its symbols may move, so that the character does not end a run of marks.
+    """Order the symbols of each character, as far as this order does not depend on adjacent characters. Returns the symbols; the rank of
+    each symbol, that is, its position in canonical ordering, or 0 if symbols of adjacent characters cannot move past it; and for each
+    character, whether all its symbols may move, so that the character does not end a run of marks.
     """
     rows, places, after = _in_order(rows)
     last = after.max(axis=1, keepdims=True)
@@ -229,9 +213,7 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 
 
 def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
-    """The rows after canonical ordering; the rank by which canonical ordering sorts each symbol; and the number of letters up to each
-    symbol.
-    """
+    """The rows after canonical ordering; the rank by which each symbol is sorted; and the number of letters up to each symbol."""
     present = rows >= 0
     places = np.where(present, reference.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)

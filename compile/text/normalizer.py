@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +15,103 @@ from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.alphabets import KEPT_PIPELINES
 from fst.compile.text.characters import reference
-from fst.compile.text.characters.maps import Ints, Map, union
+from fst.compile.text.characters.maps import Ints, Map, counts, union
 from fst.compile.text.components import Component
-from fst.compile.text.compositions import images_of, seconds, step_of
-from fst.compile.text.edits.components import edit_of
-from fst.compile.text.edits.order import in_three
+from fst.compile.text.compositions import firsts, images_of, seconds, step_of
+from fst.compile.text.edits.components import edit_of, is_edit
 from fst.compile.text.folding import Normalization, decomposition, normalization, strips
 from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_EXPANSION, expansion_bound
 from fst.text.composition import HANGUL, SYLLABLES, Composition
+from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
+Parts = Sequence[Component]
+
+
+def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
+    r"""Rearrange normalizers, without changing the result, into three parts: edits; normalizers that map characters or order marks; edits.
+
+    A `Replace` of a string or of runs that is between maps is moved after all later maps, or before all earlier maps. It may be moved past
+    maps that do not produce, change or drop the replaced text, if they map the new content in every context as they map it alone. So
+    (NFC, ``\s+`` → ``_``, Lowercase) becomes (NFC, Lowercase, ``\s+`` → ``_``), because Lowercase does not change whitespace.
+
+    Examples:
+        >>> spaces = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
+        >>> before, maps, after = in_three([{"type": "NFC"}, spaces, {"type": "Lowercase"}])
+        >>> len(before), [part["type"] for part in maps], [part["content"] for part in after]
+        (0, ['NFC', 'Lowercase'], ['a'])
+    """
+    maps, before, after = [part for part in normalizers if not is_edit(part)], list[Component](), list[Component]()
+    preceding = len(maps)  # the number of maps before the part
+    for part in reversed(normalizers):
+        if not is_edit(part):
+            preceding -= 1
+        elif (preceding or not maps) and not before and (moved := _passing(part, maps[preceding:], goes_after=True)):
+            after.insert(0, moved)
+        elif moved := _passing(part, maps[:preceding], goes_after=False):
+            before.insert(0, moved)
+        else:
+            neighbours = f"{maps[preceding - 1]['type']} and {maps[preceding]['type']}"
+            raise UnsupportedError(f"normalizer {part['type']} between {neighbours}, where the order of the three counts")
+    return before, maps, after
+
+
+def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | None:
+    """Move an edit from one side of some maps to the other. Return the edit that is equivalent after the move; None if there is none."""
+    if not maps:
+        return part
+    edit, normal = edit_of(part), normalization(maps)
+    if not isinstance(edit, Edit) or edit.kind not in (REPLACE, RUNS):
+        return None
+    taken, content = _taken(edit), np.array([*map(ord, edit.content)], np.int64)
+    decomposed = _present(normal.first.apply(content))
+    mapped = _present(normal.second.apply(decomposed))
+    leave = all(_leaves(by, taken, is_string=edit.kind == REPLACE) for by in (normal.first, normal.second))
+    if not leave or (normal.ordered and not (len(content) and _are_apart(content, decomposed, np.flatnonzero(taken)))):
+        return None
+    if goes_after:
+        return {**part, "content": "".join(map(chr, mapped.tolist()))}
+    return part if np.array_equal(mapped, content) else None
+
+
+def _taken(edit: Edit) -> NDArray[np.bool_]:
+    """bool[0x110000], whether an edit may replace the character."""
+    taken = np.zeros(CODE_POINTS, np.bool_)
+    taken[[*map(ord, edit.string)]] = True
+    for first, last in edit.runs:
+        taken[first : last + 1] = True
+    return taken
+
+
+def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
+    """Whether a map keeps `taken` characters, which an edit may replace, separate from all other characters.
+
+    The map must turn each taken character into one taken character (for a string: into itself), and each other character into one or more
+    characters that are not taken.
+    """
+    are_taken, sizes = taken[by.sources], counts(by.images >= 0)
+    makes = counts((by.images >= 0) & taken[by.images]) > 0
+    keep = (sizes == 1) & ((by.images[:, 0] == by.sources) | (makes & (not is_string)))
+    return bool(np.where(are_taken, keep, (sizes > 0) & ~makes).all())
+
+
+def _present(images: NDArray[Any]) -> NDArray[np.int64]:
+    """The symbols of images, without padding."""
+    return images[images >= 0].astype(np.int64)
+
+
+def _are_apart(*codes: NDArray[np.int64]) -> bool:
+    """Whether characters never move or compose, so that the texts before and after them are normalized separately."""
+    joined = reference.orders() > 0
+    joined[firsts()] = joined[seconds()] = True
+    return not joined[np.concatenate(codes)].any()
+
 
 def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Normalizer:
-    """Build the `Normalizer` of a text pipeline.
-
-    Args:
-        normalizers: from `fst.compile.text.folding.components`.
-        whitespace: how texts spell spaces, for example as ▁.
-    """
+    """Build the `Normalizer` of a text pipeline. `normalizers`: from `folding.components`. `whitespace`: how texts spell spaces."""
     if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
         raise UnsupportedError("several normalizers Precompiled")
     before, maps, after = in_three(normalizers)
@@ -72,20 +149,13 @@ def _must_follow(before: Component, part: Component) -> bool:
 
 
 def _orders(part: Component) -> bool:
-    """Whether a normalizer orders marks."""
     return part["type"].startswith("NF") or strips(part)
 
 
 def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
-    """Divide added tokens into those that are found in raw text and those that the `Normalizer` finds.
-
-    Args:
-        added: the tokens.
-        by: the `Normalizer` of the pipeline.
-        are_normal: whether the tokens of normalized text are given in their normalized form.
-
-    Returns:
-        The tokens; and `by`, or None if texts need no normalizer.
+    """Divide added tokens into those that are found in raw text and those that the `Normalizer` finds. `added`: the tokens. `by`: the
+    `Normalizer` of the pipeline. `are_normal`: whether the tokens of normalized text are given in their normalized form. Returns the
+    tokens; and `by`, or None if texts need no normalizer.
     """
     contextual = {**added.contextual}
     if not are_normal:
@@ -95,12 +165,12 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
     free = without_context(replace(added, contextual=contextual))
     # A match of a token of normalized text may decide whether an adjacent token is found. So either all tokens of normalized text are
     # searched for in raw text, or none.
-    are_early = (
+    are_raw = (
         by == NOTHING
         and _has_own_white_space(contextual)
         and all(content in free for content, token in contextual.items() if token.normalized)
     )
-    raw = {content for content, token in contextual.items() if are_early or not token.normalized}
+    raw = {content for content, token in contextual.items() if are_raw or not token.normalized}
     specials = {content: number for content, number in free.items() if content in raw or content in added.specials}
     left = {content: token for content, token in contextual.items() if content not in specials}
     context = _context() if any(token.single_word for token in left.values()) else None
@@ -127,9 +197,7 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse added tokens that may both include the same whitespace: one token has ``rstrip``; the other has ``lstrip`` and begins with
-    whitespace.
-    """
+    """Refuse added tokens that may share whitespace: one has ``rstrip``; the other has ``lstrip`` and begins with whitespace."""
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
@@ -179,7 +247,5 @@ def _suspects(name: str) -> Ints:
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
-    """Whether a character whose image begins with `first` changes even without characters next to it, or may change the character before
-    it.
-    """
+    """Whether a character whose image begins with `first` changes next to any characters, or may change the one before it."""
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

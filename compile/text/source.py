@@ -45,26 +45,17 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class TextPipeline:
-    """The changes to a text before the model reads it.
+    """The changes to a text before the model reads it."""
 
-    Attributes:
-        normalizers: components from `fst.compile.text.folding.components`.
-        pre_tokenizers: components from `fst.compile.text.pre_tokenizers.components`.
-    """
-
-    normalizers: Sequence[Component]
-    pre_tokenizers: Sequence[Component]
+    normalizers: Sequence[Component]  # components from `fst.compile.text.folding.components`
+    pre_tokenizers: Sequence[Component]  # components from `fst.compile.text.pre_tokenizers.components`
 
 
 @dataclass(frozen=True)
 class Trimming:
-    """The setting that offsets of tokens exclude the whitespace at the ends of tokens.
+    """The setting that offsets of tokens exclude the whitespace at the ends of tokens."""
 
-    Attributes:
-        add_prefix_space: whether offsets include the first space of a text.
-    """
-
-    add_prefix_space: bool
+    add_prefix_space: bool  # whether offsets include the first space of a text
 
 
 # The default settings, for a source that contains none.
@@ -89,33 +80,20 @@ AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 
 @dataclass(frozen=True)
 class Source(Generic[AnyModel_co]):
-    """A vocabulary with everything that determines ids.
-
-    Attributes:
-        model: the model.
-        text: the changes to a text before the model reads it.
-        added: the added tokens, before `fst.compile.text.added_tokens.completed`.
-        templates: the ids that are added around texts.
-        settings: the other settings of the source; `fst.compile.sources.read` checks the values.
-        trimming: the whitespace that token offsets exclude; None: no whitespace.
-        reference: the library that gives the same ids, and its version.
-        sentencepiece: the properties of the pieces of a SentencePiece model; None for other sources.
-    """
+    """A vocabulary with everything that determines ids."""
 
     model: AnyModel_co
-    text: TextPipeline
-    added: AddedTokens
-    templates: Templates
-    settings: Settings
-    trimming: Trimming | None = None
-    reference: str = TOKENIZERS
-    sentencepiece: SentencePieceInfo | None = None
+    text: TextPipeline  # the changes to a text before the model reads it
+    added: AddedTokens  # the added tokens, before `fst.compile.text.added_tokens.completed`
+    templates: Templates  # the ids that are added around texts
+    settings: Settings  # the other settings of the source; `fst.compile.sources.read` checks the values
+    trimming: Trimming | None = None  # the whitespace that token offsets exclude; None: no whitespace
+    reference: str = TOKENIZERS  # the library that gives the same ids, and its version
+    sentencepiece: SentencePieceInfo | None = None  # the properties of the pieces of a SentencePiece model; None for other sources
 
     def table(self, layout: str = "auto") -> Table:
-        """Compile the source. The compiler of the model is imported here, so reading a source imports none.
-
-        Args:
-            layout: the layout of the transitions of WordPiece, see `fst.compile.wordpiece`.
+        """Compile the source. The compiler of the model is imported here, so reading a source imports none. `layout`: the layout of the
+        transitions of WordPiece, see `fst.compile.wordpiece`.
         """
         made: Table = import_module(self.model.compiler).assemble(self, layout)
         return made

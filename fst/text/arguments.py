@@ -25,7 +25,7 @@ from fst.text.charsmap import Charsmap
 from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
 from fst.text.composition import NO_ASCII, NOT_COMPOSED, Composition, Images, ascii_of, joining_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
-from fst.text.normalizer import Normalizer, early, late, without_context
+from fst.text.normalizer import Normalizer, normalized_tokens, raw_tokens, without_context
 from fst.text.splitter import SplitterArguments, splitter_arguments
 from fst.text.stops import SIZE as STOPS_SIZE
 from fst.text.stops import stops
@@ -106,7 +106,7 @@ class NormalizerArguments(NamedTuple):
             character.
         last_numbers, last_ends, last_lists: the mapping that is applied to characters after composition, in the form of `numbers`,
             `list_ends` and `lists`.
-        early, late: the tokens of raw and of normalised text in UTF-8; the value of each token is its row in `tokens`.
+        raw_tokens, normalized_tokens: the tokens of raw and of normalized text in UTF-8; the value of each token is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token. The index of a token is the number in its mark.
         every: all tokens, and strings that edits change. A walk finds overlapping strings, too. The value of a string is `FOUND_ALONE` or
             `FOUND_ANYWAY`.
@@ -132,8 +132,8 @@ class NormalizerArguments(NamedTuple):
     last_numbers: Array
     last_ends: Array
     last_lists: Array
-    early: Matcher
-    late: Matcher
+    raw_tokens: Matcher
+    normalized_tokens: Matcher
     tokens: Array
     every: Matcher
     cuts: Matcher
@@ -154,7 +154,7 @@ class NormalizerWork(NamedTuple):
         stretch: uint8[capacity + 64], a normalised stretch; the last 64 bytes are read, but not written.
         stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
         spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
-        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: see `memo` of `fst.pretokens.arguments.Work`.
+        memo, normalized_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: see `memo` of `fst.pretokens.arguments.Work`.
     """
 
     items: Array
@@ -166,7 +166,7 @@ class NormalizerWork(NamedTuple):
     spare: Array
     spare_places: Array
     memo: Array
-    late_memo: Array
+    normalized_memo: Array
     cut_memo: Array
 
 
@@ -193,7 +193,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
     The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the
     first also find marks.
     """
-    raw, last = early(added), len(steps) - 1
+    raw, last = raw_tokens(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
     found = []
     for number, by in enumerate(steps):
@@ -215,7 +215,7 @@ def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> Normali
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
     for one in all_normalizer_arguments(steps, added):
         np.bitwise_or(every.kinds, one.kinds, out=every.kinds)
-    if len(steps) == 1 and not edits and not late(added):
+    if len(steps) == 1 and not edits and not normalized_tokens(added):
         every.kinds[:] = every.kinds & ~np.uint8(CHANGES) | np.uint8(CHANGES) * joining_of(steps[0].composition or NOT_COMPOSED)
     return every
 
@@ -223,7 +223,7 @@ def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> Normali
 def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | None) -> NormalizerArguments:
     """The arguments for a normalizer and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
     composition = by.composition or NOT_COMPOSED
-    raw, normalized = early(added), late(added)
+    raw, normalized = raw_tokens(added), normalized_tokens(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
     symbol = by.whitespace.symbol
@@ -306,7 +306,7 @@ def _stops_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
 
 def marks(added: AddedTokens) -> dict[bytes, int]:
     """A mapping of marks to ids: the mark of each added token in a rewritten text, and the id of the token."""
-    return {mark(number): token.id for number, token in enumerate((*early(added).values(), *late(added).values()))}
+    return {mark(number): token.id for number, token in enumerate((*raw_tokens(added).values(), *normalized_tokens(added).values()))}
 
 
 def mark(number: int) -> bytes:
@@ -332,7 +332,7 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
     bound = expansion_bound(by)
     need(bound <= MAX_EXPANSION, f"the normalizer may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
-    product = sum(map(len, early(added))) * sum(map(len, late(added)))
+    product = sum(map(len, raw_tokens(added))) * sum(map(len, normalized_tokens(added)))
     need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")
     need(len(added.ids) < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {len(added.ids)} added tokens")
 
@@ -366,7 +366,7 @@ def _copies(by: Normalizer, added: AddedTokens) -> bool:
     """
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.whitespace.prefix != NEVER
-    does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.whitespace.separator != KEEPS
+    does_more = not _lead(by).isascii() or maps or len(normalized_tokens(added)) > 0 or by.whitespace.separator != KEEPS
     puts_behind = any(map(_puts_behind, by.edits))
     writes = by.whitespace.separator == BREAKS or by.whitespace.keeps_symbol or puts_behind or by.splitter is not None
     return len(by.cuts.strings) == 0 and not writes and not (_lead(by) and does_more)
@@ -391,7 +391,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
         every[2 * (SPACE if by.whitespace.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
     known = without_context(added) if by.whitespace.prefix == NEVER and not puts and not _strips(by) else {}
-    for spelling, token in (*early(added).items(), *late(added).items()):
+    for spelling, token in (*raw_tokens(added).items(), *normalized_tokens(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
         every[spelling] = min(every.get(spelling, found), found)
     return every

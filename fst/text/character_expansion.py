@@ -32,24 +32,16 @@ Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes of the 
 
 
 class CharacterExpansion:
-    """Upper bounds on the numbers of bytes of rewritten texts.
-
-    Args:
-        by: the normalizer.
-        early, late: the added tokens of raw and of normalized text.
-        token: the maximum number of bytes of the text that replaces an added token.
+    """Upper bounds on the numbers of bytes of rewritten texts. `by`: the normalizer. `raw`, `normalized`: the added tokens of raw and of
+    normalized text. `token`: the maximum number of bytes of the text that replaces an added token.
     """
 
-    def __init__(self, by: Normalizer, early: Sequence[str], late: Sequence[str], token: int) -> None:
-        self._by, self._early, self._token = by, early, token
-        self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
+    def __init__(self, by: Normalizer, raw: Sequence[str], normalized: Sequence[str], token: int) -> None:
+        self._by, self._raw, self._token = by, raw, token
+        self._factor = max((ceil(token / len(content.encode())) for content in normalized), default=1) * spread(by)
 
     def bytes_of(self, text: bytes) -> int:
-        """Upper bound on the number of bytes of the rewritten text, without text that is added at its ends.
-
-        Args:
-            text: UTF-8.
-        """
+        """Upper bound on the number of bytes of the rewritten text, without text that is added at its ends. `text`: UTF-8."""
         begin = total = 0
         while begin < len(text):
             end = min(begin + BLOCK, len(text))
@@ -70,7 +62,7 @@ class CharacterExpansion:
             bounds = composed(by.composition, bounds)
         for edit in reversed(by.before):
             bounds, at_ends = edited(edit, bounds, at_ends)
-        for content in self._early:
+        for content in self._raw:
             first = ord(content[0])
             bounds[first] = max(bounds[first], self._token + at_ends)
         return bounds
@@ -82,10 +74,8 @@ def sizes() -> Bounds:
 
 
 def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds, int]:
-    """Compute the bounds of characters before an edit from the bounds after it.
-
-    Returns:
-        The bounds, and the maximum number of bytes that this edit and all later edits add at the ends of a stretch.
+    """Compute the bounds of characters before an edit from the bounds after it. Returns the bounds, and the maximum number of bytes that
+    this edit and all later edits add at the ends of a stretch.
     """
     if isinstance(edit, Charsmap):
         return with_strings(edit.strings, bounds), at_ends

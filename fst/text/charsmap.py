@@ -41,18 +41,12 @@ Replaced = tuple[str, str | None]  # a string and its replacement; None for a ch
 
 @dataclass(frozen=True)
 class Charsmap:
-    """A charsmap.
-
-    Attributes:
-        data: the bytes, see `fst.automata.double_array.read`.
-        manner: one of `MANNERS`.
-        classes: the classes of characters, see `fst.text.clusters`; empty unless the manner is `CLUSTERS`.
-    """
+    """A charsmap."""
 
     kind: ClassVar[str] = CHARSMAP
-    data: bytes
-    manner: str
-    classes: Runs = ()
+    data: bytes  # the bytes, see `fst.automata.double_array.read`
+    manner: str  # one of `MANNERS`
+    classes: Runs = ()  # the classes of characters, see `fst.text.clusters`; empty unless the manner is `CLUSTERS`
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""

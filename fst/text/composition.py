@@ -111,14 +111,8 @@ class Composition:
         )
 
     def apply(self, text: str, most: int | None = None) -> tuple[str, list[Place]]:
-        """Compose a text.
-
-        Args:
-            text: a stretch between special tokens.
-            most: the maximum number of characters in the result.
-
-        Returns:
-            The composed text, and the span of each character. As in the reference, a composite has the span of its first part.
+        """Compose a text. `text`: a stretch between special tokens. `most`: the maximum number of characters in the result. Returns the
+        composed text, and the span of each character. As in the reference, a composite has the span of its first part.
         """
         most = MAX_ROW * len(text) if most is None else most
         images = {char: self.first.of(ord(char)) for char in set(text)}
@@ -183,9 +177,7 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The spans of composed characters. A character that replaces other characters gets the next span; an added character gets the span of
-    the character before it.
-    """
+    """The spans of composed characters: a replacing character has the next span, an added one that of the character before it."""
     following = 0
     for _, more in composed:
         if more > 0:
@@ -196,9 +188,7 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
 
 
 def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """Combine a mapping of characters and the decomposition after it in the fields `numbers`, `list_ends` and `lists` of
-    `NormalizerArguments`.
-    """
+    """Combine a mapping of characters and the decomposition after it, in three fields of `NormalizerArguments`."""
     numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 

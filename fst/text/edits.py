@@ -3,6 +3,15 @@
 Edits change a stretch, the text between two added tokens, one after another. Like the reference, each edit also updates the spans of the
 characters in the raw text. A replacement gets the span of the last character of the replaced string; text that is added before a stretch
 gets the span of the first character of the stretch.
+
+Example: edits of five characters with the spans 0–1, 1–2, 2–3, 3–4 and 4–5::
+
+    edit                                  text       new text   spans of its characters
+    REPLACE, string "bc", content "--"    "abcd "    "a--d "    0–1, 2–3, 2–3, 3–4, 4–5: both hyphens have the span of "c"
+    RUNS of spaces, content " "           "a   b"    "a b"      0–1, 3–4, 4–5: the space has the span of the last one
+    STRIP, left and right                 " ab  "    "ab"       1–2, 2–3
+    PREPEND, content "▁"                  "ab"       "▁ab"      0–1, 0–1, 1–2
+    SPACES, left and right                "  a b"    " a b"     2–2, 2–3, 3–4, 4–5: the added space follows the removed ones
 """
 
 from __future__ import annotations
@@ -76,11 +85,8 @@ class Edit:
         return edit
 
     def apply(self, text: str, places: Sequence[Place], size: int) -> tuple[str, list[Place]]:
-        """Apply the edit. Return the new text, and the span of each character.
-
-        Args:
-            text, places: the text, and the span of each character.
-            size: the number of characters in the raw text.
+        """Apply the edit. Return the new text, and the span of each character. `text`, `places`: the text, and the span of each character.
+        `size`: the number of characters in the raw text.
         """
         if self.kind == STRIP:
             end = len(text.rstrip(WHITE_SPACE)) if self.right else len(text)

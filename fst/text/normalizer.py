@@ -73,6 +73,7 @@ def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     sizes: NDArray[np.int64] = sums[ends] - sums[ends - lengths]
     return sizes
 
+
 MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
@@ -80,17 +81,11 @@ MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: num
 
 
 class Stretch(NamedTuple):
-    """A part of a rewritten text.
+    """A part of a rewritten text."""
 
-    Attributes:
-        text: the characters.
-        places: the span of each character in the raw text; for an added token, one span with the token's whitespace.
-        token: the id of an added token; None for the text between two added tokens.
-    """
-
-    text: str
-    places: Sequence[Place]
-    token: int | None
+    text: str  # the characters
+    places: Sequence[Place]  # the span of each character in the raw text; for an added token, one span with the token's whitespace
+    token: int | None  # the id of an added token; None for the text between two added tokens
 
 
 @dataclass(frozen=True)
@@ -229,7 +224,7 @@ class Normalizer:
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a rewritten text, in order."""
-        raw, normalized, word = early(added), late(added), word_of(added)
+        raw, normalized, word = raw_tokens(added), normalized_tokens(added), word_of(added)
         for begin, end, number in found(text, raw, word):
             if number is not None:
                 yield Stretch(text[begin:end], [(begin, end)], number)
@@ -269,12 +264,9 @@ class NormalizerSteps:
 
     A `Normalizer` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer needs a `Normalizer` for
     each step. Added tokens of raw text are found before the first step, added tokens of normalized text after the last step.
-
-    Attributes:
-        normalizers: the steps, at least one. No step rewrites whitespace.
     """
 
-    normalizers: Sequence[Normalizer]
+    normalizers: Sequence[Normalizer]  # the steps, at least one. No step rewrites whitespace.
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -303,7 +295,7 @@ class NormalizerSteps:
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a normalized text, in order."""
-        raw, normalized, word = early(added), late(added), word_of(added)
+        raw, normalized, word = raw_tokens(added), normalized_tokens(added), word_of(added)
         for begin, end, number in found(text, raw, word):
             if number is not None:
                 yield Stretch(text[begin:end], [(begin, end)], number)
@@ -316,12 +308,9 @@ class NormalizerSteps:
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """The start, end and id of each added token in a text. For each stretch between these tokens, the id is None.
-
-    Args:
-        text: raw or normalized text.
-        tokens: the tokens by their spelling.
-        word: the code points of word characters; a token with ``single_word`` next to a word character is ignored.
+    """The start, end and id of each added token in a text. For each stretch between these tokens, the id is None. `text`: raw or normalized
+    text. `tokens`: the tokens by their spelling. `word`: the code points of word characters; a token with ``single_word`` next to a word
+    character is ignored.
     """
     # `at`: where the search continues; `begun`: the end of the last token; `white`: the end of the whitespace that the last token includes
     at = begun = white = 0
@@ -361,19 +350,19 @@ def without_context(added: AddedTokens) -> dict[str, int]:
 
     These tokens have no flags. If they are tokens of normalized text, they cannot overlap with tokens of raw text.
     """
-    raw = early(added)
-    shared = {*overlapping(late(added), raw)}
-    apart = {spelling: token for spelling, token in late(added).items() if spelling not in shared}
+    raw = raw_tokens(added)
+    shared = {*overlapping(normalized_tokens(added), raw)}
+    apart = {spelling: token for spelling, token in normalized_tokens(added).items() if spelling not in shared}
     return {spelling: token.id for spelling, token in (*raw.items(), *apart.items()) if not flagged(token)}
 
 
-def early(added: AddedTokens) -> dict[str, ContextualToken]:
+def raw_tokens(added: AddedTokens) -> dict[str, ContextualToken]:
     """The tokens of raw text by their spelling."""
     plain = {content: ContextualToken(number, False, False, False, False, content) for content, number in added.specials.items()}
     return {**plain, **{content: token for content, token in added.contextual.items() if not token.normalized}}
 
 
-def late(added: AddedTokens) -> dict[str, ContextualToken]:
+def normalized_tokens(added: AddedTokens) -> dict[str, ContextualToken]:
     """The tokens of normalized text by their normalized spelling."""
     return {token.decoded: token for token in added.contextual.values() if token.normalized}
 

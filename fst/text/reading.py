@@ -17,6 +17,14 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
 
 If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read. The
 second half contains the classes of normalized characters: `NORMALIZED` is added to their code points.
+
+Example: the table of the WordPiece tokens [UNK], [SEP], a, ##b, e and ##e, which folds case and removes accents. "[" is a list with the
+flag `STARTS_SPECIAL`; U+0301, an acute accent, is a list that continues a run of marks, whose only item is class 0 with a rank::
+
+    text       class: list, flag                        symbols: class, span
+    Aé         3; 2                                     3, 0–1; 2, 1–2: "A" is read as "a", "é" as "e"
+    [SEP]b     13: 6, `STARTS_SPECIAL`; …               7, 0–5: the class of [SEP] in `specials`; 1, 5–6
+    e + U+0301 2; 64: 0 << 0 | 50 << 16, CONTINUES_RUN  2, 0–1: the mark has no symbol
 """
 
 from __future__ import annotations
@@ -56,21 +64,13 @@ Symbol = tuple[int, Place]  # a class, and the span of the symbol in the text
 
 
 class ReadingTable(Table):
-    """A table that converts raw text to symbols with the arrays of this module.
+    """A table that converts raw text to symbols with the arrays of this module."""
 
-    Attributes:
-        pages: uint16[8704], the block of each 128 code points; or uint16[17408], where the second half is for normalized characters.
-        blocks: uint16[128 * n], the class of each code point of a block.
-        classes: uint64[2 * classes], records A and B.
-        symbols: uint32[n], lists of symbols.
-        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 means no value; node 0 is the root.
-    """
-
-    pages: Array
-    blocks: Array
-    classes: Array
-    symbols: Array
-    specials: Array
+    pages: Array  # uint16[8704], the block of each 128 code points; or uint16[17408], where the second half is for normalized characters
+    blocks: Array  # uint16[128 * n], the class of each code point of a block
+    classes: Array  # uint64[2 * classes], records A and B
+    symbols: Array  # uint32[n], lists of symbols
+    specials: Array  # int32[nodes, 4]: code point, first child, next sibling, class; -1 means no value; node 0 is the root
 
     @property
     def ids_per_unit(self) -> int:
@@ -235,11 +235,7 @@ def _code_point(pages: Array, at: int) -> str:
 
 def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
     """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each first character has the flag
-    `STARTS_SPECIAL`.
-
-    Args:
-        table: a table; the proofs of all its other arrays must have passed.
-        specials: token → id.
+    `STARTS_SPECIAL`. `table`: a table; the proofs of all its other arrays must have passed. `specials`: token → id.
     """
     need(table.specials.shape[1] == 4, f"nodes of specials have {table.specials.shape[1]} fields; expected 4")
     code, child, sibling, number = table.specials.T

@@ -51,9 +51,7 @@ class Splitter:
     dropped: frozenset[int] = frozenset()
 
     def stored(self) -> dict[str, Any]:
-        """Return the JSON form of a splitter with the default behavior: the starts and classes of runs of code points, moves, dropped
-        classes.
-        """
+        """The JSON form of a splitter with the default behavior: the starts and classes of runs of code points, moves, dropped classes."""
         starts = np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
         runs = {"starts": starts.tolist(), "numbers": self.classes[starts].tolist()}
         return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped)}
@@ -120,11 +118,7 @@ def _are_whole(listed: Any, limit: int) -> bool:
 
 
 def prove_moves(moves: NDArray[np.uint16]) -> None:
-    """Prove that searches stay inside the array, that each search ends no later than its text, and that no match is empty.
-
-    Args:
-        moves: see `Splitter`.
-    """
+    """Prove that searches stay inside the array of moves and end with their text, and that no match is empty."""
     states, columns = moves.shape
     need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
     need_none((moves >> 1 >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last")

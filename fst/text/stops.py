@@ -32,14 +32,8 @@ Channel = tuple[int, int]  # the bytes of a channel, and the bytes that follow t
 
 
 def stops(characters: NDArray[np.bool_], strings: Iterable[bytes]) -> NDArray[np.uint8]:
-    """The table that makes a stop of each character of a set, and of each string.
-
-    Args:
-        characters: bool[0x110000], by code point: the set.
-        strings: strings in UTF-8, not empty.
-
-    Returns:
-        uint8[SIZE], `firsts`, and from `SECONDS` on `seconds`.
+    """The table that makes a stop of each character of a set, and of each string. `characters`: bool[0x110000], by code point: the set.
+    `strings`: strings in UTF-8, not empty. Returns uint8[SIZE], `firsts`, and from `SECONDS` on `seconds`.
     """
     pairs = np.zeros((256, 256), np.bool_)  # whether a first byte and a next byte make a stop
     pairs[np.flatnonzero(characters[:128])] = True

@@ -20,7 +20,7 @@ from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import Output
 from fst.text.arguments import MARK_BYTES, Normalized, NormalizerArguments, expansion_bound, normalizer_arguments
 from fst.text.character_expansion import CharacterExpansion
-from fst.text.normalizer import Normalizer, early, late
+from fst.text.normalizer import Normalizer, normalized_tokens, raw_tokens
 from fst.text.whitespace import FIRST, PREFIXES
 
 rewrite, restore, last_border, has_border, has_lag = (
@@ -117,7 +117,7 @@ class TextNormalizer(KeepingNormalizer):
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
         self._needs_spans = self._normalizer.scalars.prefix == PREFIXES.index(FIRST) or self._normalizer.scalars.puts_behind
-        self._of_characters = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
+        self._of_characters = CharacterExpansion(by, [*raw_tokens(added)], [*normalized_tokens(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether normalization leaves texts unchanged, and no text is stored from the last call."""

@@ -18,7 +18,7 @@ from support.core.everything import use_everything
 import fst
 from fst.compile import wordpiece
 from fst.compile.layout import rows
-from fst.compile.text import words
+from fst.compile.text import word_table
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, kernel, part
 from fst.machines.wordpiece.table import WordPieceTable
@@ -40,7 +40,7 @@ def watched_kernels() -> dict[str, Deferred]:
         **{name: getattr(texts, name)[np.dtype(np.uint16)] for name in ("gather_strings", "gather_bytes", "transcode")},
         **{name: getattr(layout, name) for name in ("plan_rows", "lay_out")},
         "place": rows.place,
-        "displace": words.displace,
+        "displace": word_table.displace,
     }
 
 

@@ -41,7 +41,7 @@ from fst.tables.kernel_call import State
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.charsmap import CLUSTERS, LONGEST
-from fst.text.normalizer import NOTHING, early, late
+from fst.text.normalizer import NOTHING, normalized_tokens, raw_tokens
 from fst.text.whitespace import NO_WHITESPACE
 
 Json = dict[str, Any]
@@ -152,7 +152,7 @@ def test_capacity_is_counted_with_added_tokens() -> None:
     draw, by, added = random.Random(1), table.metadata.text.normalizer, table.metadata.added_tokens
     assert by
     normalizer = TextNormalizer(None, by, added, None)
-    expansion = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
+    expansion = CharacterExpansion(by, [*raw_tokens(added)], [*normalized_tokens(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 60):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
         state, buffers = State(), TextBuffers()

@@ -26,7 +26,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.pretokens.digit_cuts import DIGITS, are_apart, kinds_of_bytes
 from fst.pretokens.header import PREFIX_SPACE
 from fst.tables.header import AddedTokens
-from fst.text.normalizer import NOTHING, Normalizer, early, flagged, late
+from fst.text.normalizer import NOTHING, Normalizer, flagged, normalized_tokens, raw_tokens
 from fst.text.splitter import Splitter
 from fst.text.whitespace import ALWAYS, BREAKS, NEVER, Whitespace
 
@@ -107,7 +107,8 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # Texts between added tokens contain no string of `absent`, but normalization may produce a string of `raw` again.
-    absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
+    kinds = normalized_tokens(added), raw_tokens(added)
+    absent, raw = ([spelling for spelling, token in tokens.items() if not flagged(token)] for tokens in kinds)
     if before:
         return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
     split, cuts = splitter_and_cuts(splits, absent, raw)

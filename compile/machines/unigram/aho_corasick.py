@@ -15,7 +15,7 @@ from fst.core.jit import Deferred
 from fst.machines.unigram.aho_corasick import BLOCK, NONE
 from fst.machines.unigram.viterbi import ENTRY, HEAD, LABELS, LEAF
 
-fold = Deferred("fst.compile.machines.unigram.fold", "fold")
+fold = Deferred("fst.compile.machines.unigram.kernels", "fold")
 SYMBOLS = 256
 BUSY = 4  # minimum number of children of a node that may be a default; with 2, 3, 6 or 8, tables of T5 and XLM-R are larger
 
@@ -73,11 +73,8 @@ def _tails(trie: Trie, labels: Ints) -> Ints:
 
 
 def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:
-    """Build the trie of distinct, non-empty tokens.
-
-    Args:
-        symbols: uint8[n], the bytes of the tokens.
-        starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
+    """Build the trie of distinct, non-empty tokens. `symbols`: uint8[n], the bytes of the tokens. `starts`, `lengths`, `ids`:
+    int64[tokens], the position of each token in `symbols`, its length, and its id.
     """
     return build(("",), Strings(symbols.astype(np.int64), starts, lengths), np.zeros(len(starts), np.int64), ids)
 
@@ -89,9 +86,7 @@ def edges_of(trie: Trie) -> tuple[Ints, Ints]:
 
 
 def by_rank(trie: Trie) -> Ints:
-    """For each node, the least id of the tokens whose paths contain the node. Since frequent tokens have low ids, rows are placed in this
-    order.
-    """
+    """For each node, the least id of the tokens through the node: frequent tokens have low ids, so rows are placed in this order."""
     rank = np.full(len(trie), np.iinfo(np.int64).max)
     rank[trie.token != NULL] = trie.token[trie.token != NULL]
     for level in range(int(trie.level[-1]), 0, -1):

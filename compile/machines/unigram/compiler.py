@@ -40,7 +40,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS
 
 Usable = Sequence[tuple[str, int]]  # spellings and ids, see `_usable`
-find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whole")
+find_whole = Deferred("fst.compile.machines.unigram.kernels", "find_whole")
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +172,7 @@ def _splitter(model: UnigramModel, line: Pipeline, usable: Usable) -> tuple[Spli
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The word table, a hash table of pre-tokens that become a single token: tokens that are the best path through their own bytes or, if
-    tokens are whole words, all tokens.
-    """
+    """The word table: the tokens that are the best path through their own bytes or, if tokens are whole words, all tokens."""
     if tables.is_word_type:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())

@@ -49,7 +49,6 @@ def last_tokens(table: UnigramTable) -> LastTokens:
 
 
 def _cuts(table: UnigramTable) -> tuple[Array, Array]:
-    """The fields `cuts` and `ends` of the last-token automaton."""
     keeps_runs, keeps_end = ("".join(part for part, _ in table.parts(text)) == f" {text}" for text in ("a  a", "a "))
     cuts = np.full((4, 2, 4), NOWHERE, np.int16)
     cuts[BEGIN, 1, SPACE] = FIRST_SPACE

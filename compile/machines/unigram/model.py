@@ -20,29 +20,20 @@ FIELDS = "type vocab unk_id byte_fallback"
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """A Unigram model. Fields that also exist in `tokenizers` have the same names.
-
-    Attributes:
-        names: the tokens in the order of their ids.
-        scores: the score of each token.
-        unk_id: the id of the unknown token, for characters that are not tokens; None: a text with such a character has no ids.
-        byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        scope: where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the
-            start of the text (`TEXT_SCOPE`), as in `sentencepiece`.
-        types: with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise
-            empty.
-        is_word_type: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
-    """
+    """A Unigram model. Fields that also exist in `tokenizers` have the same names."""
 
     kind: ClassVar[str] = "Unigram"
     compiler: ClassVar[str] = "fst.compile.machines.unigram.compiler"
-    names: Sequence[str]
-    scores: Sequence[float]
-    unk_id: int | None
-    byte_fallback: bool = False
+    names: Sequence[str]  # the tokens in the order of their ids
+    scores: Sequence[float]  # the score of each token
+    unk_id: int | None  # the id of the unknown token, for characters that are not tokens; None: a text with such a character has no ids
+    byte_fallback: bool = False  # whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens
+    # where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the start of the
+    # text (`TEXT_SCOPE`), as in `sentencepiece`
     scope: str = WORD_SCOPE
+    # with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise empty
     types: Sequence[int] = ()
-    is_word_type: bool = False
+    is_word_type: bool = False  # whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:

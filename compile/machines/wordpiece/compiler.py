@@ -24,7 +24,7 @@ from fst.compile.text.components import Component
 from fst.compile.text.folding import Normalization
 from fst.compile.text.normalizer import steps_of
 from fst.compile.text.source import Source, TextPipeline, Trimming
-from fst.compile.text.words import renumbered, word_table
+from fst.compile.text.word_table import renumbered, word_table
 from fst.errors import TableError, UnsupportedError, quoted, reason
 from fst.machines.wordpiece.header import Metadata, Normalizer, Suspects
 from fst.machines.wordpiece.table import WordPieceTable
@@ -50,9 +50,7 @@ def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
 
 
 def _is_linked(failure: Failure, layout: str) -> bool:
-    """Whether to lay out failure links instead of replacing them by transitions; with "auto", True if there would be too many
-    transitions.
-    """
+    """Whether failure links are laid out instead of transitions that replace them; with "auto", if these would be too many."""
     if layout != "auto":
         return layout == LINKED
     return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), FEW)

@@ -1,4 +1,13 @@
-"""The last-token automaton of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation."""
+"""The last-token automaton of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation.
+
+Example: the tokens u, un, ##n and ##it with the ids 1, 2, 3 and 4. Node 0, `WORD`, has the children "u" and "un"; node 1, `REST`, has "n",
+"i" and "it". Their failure links lead to `REST`, where the next token begins::
+
+    byte          " "   u    n     i                                   t
+    node          0     u    un    i, by the link of un to `REST`      it
+    last token    none  1    2     none, as no token ends here         4       so "unit" ends with ##it, after un
+    cut           0 → 1 → 2  2     2                                   2       CUTS: before a word, then inside of it
+"""
 
 from __future__ import annotations
 
@@ -57,7 +66,6 @@ def last_tokens(table: WordPieceTable) -> LastTokens:
 
 
 def _classes(table: WordPieceTable, tokens: Mapping[str, int], prefix: str, has_cleanup: bool) -> Array:
-    """The class of each code point."""
     names = {number: name for name, number in tokens.items()}
     groups: list[list[str]] = [[" "], [], [], [], []]
     for char, texts in sorted(_texts_with(tokens, prefix).items()):

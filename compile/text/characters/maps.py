@@ -22,15 +22,10 @@ MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image, since a stored
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A map of code points to lists of symbols. A symbol is a code point, or a number above all code points.
+    """A map of code points to lists of symbols. A symbol is a code point, or a number above all code points."""
 
-    Attributes:
-        sources: int64[n], the code points that change, ascending.
-        images: int32[n, width], the image of each source, padded with -1.
-    """
-
-    sources: Ints
-    images: Symbols
+    sources: Ints  # int64[n], the code points that change, ascending
+    images: Symbols  # int32[n, width], the image of each source, padded with -1
 
     @classmethod
     def identity(cls) -> Map:

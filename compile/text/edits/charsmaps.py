@@ -22,9 +22,7 @@ def of_component(part: Component) -> Charsmap:
 
 
 def of_bytes(data: bytes, manner: str) -> Charsmap:
-    """Read a charsmap from its bytes. With `CLUSTERS` as `manner`, the charsmap is used as in `tokenizers`; with all other values, as in
-    `sentencepiece`.
-    """
+    """Read a charsmap, to be used as in `tokenizers` if `manner` is `CLUSTERS`, and as in `sentencepiece` otherwise."""
     found = Charsmap(data, manner, _classes() if manner == CLUSTERS else ())
     try:
         found.need_sound()

@@ -209,10 +209,12 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
     end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work)
     if is_spare:
         stretch, own = work.spare, work.spare_places
-    reset(U0, work.late_memo)
+    reset(U0, work.normalized_memo)
     at = begun = white = index = number = U0
     while number != NONE:
-        first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, normalizer.late, normalizer, work.late_memo)
+        first, last, start, at, white, number = next_token(
+            stretch, U0, at, begun, white, end, normalizer.normalized_tokens, normalizer, work.normalized_memo
+        )
         if begun < first:
             goes_on = is_inside and begun == U0
             filled, written = put_part(stretch, own, begun, first, index, goes_on, normalizer, work.cut_memo, into, filled, places, written)
@@ -241,7 +243,9 @@ def rewrite_row(text, begin, end, origin, is_inside, more, normalizer, work, int
     at = begun = white = begin
     number = U0 if begin < end else NONE
     while number != NONE:
-        first, last, start, at, white, number = next_token(text, begin, at, begun, white, end, normalizer.early, normalizer, work.memo)
+        first, last, start, at, white, number = next_token(
+            text, begin, at, begun, white, end, normalizer.raw_tokens, normalizer, work.memo
+        )
         if begun < first:
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, normalizer, work, into, filled, places, written)

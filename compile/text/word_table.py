@@ -30,23 +30,15 @@ WordTable = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # ``words`` and ``dis
 
 
 def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
-    """Build the table.
-
-    Args:
-        trie: the vocabulary; frequent tokens have low ids.
-        class_of_label: int64[labels], the class of each letter of the trie.
-        forbidden: the classes of contextual tokens; no word of the table may contain one of these strings.
+    """Build the table. `trie`: the vocabulary; frequent tokens have low ids. `class_of_label`: int64[labels], the class of each letter of
+    the trie. `forbidden`: the classes of contextual tokens; no word of the table may contain one of these strings.
     """
     return _placed(*_whole_words(trie, class_of_label, forbidden))
 
 
 def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
-    """Convert an existing table to new classes of characters.
-
-    Args:
-        words: the existing table.
-        classes: the new class of each old class.
-        forbidden: as in `word_table`, in new classes.
+    """Convert an existing table to new classes of characters. `words`: the existing table. `classes`: the new class of each old class.
+    `forbidden`: as in `word_table`, in new classes.
     """
     known, ids = used(words)
     keys: NDArray[np.uint16] = classes.astype(np.uint16)[known]
@@ -57,19 +49,12 @@ def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tup
 
 
 def _placed(keys: NDArray[np.uint64], ids: Ints) -> WordTable:
-    """The table of the words with these keys and ids."""
     return hashed(keys, np.where(ids >= 0, np.uint64(1 << 32) | ids.astype(np.uint64), np.uint64(0)))
 
 
 def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """Place words in the slots of a perfect hash table.
-
-    Args:
-        keys: uint64[words, 3], the most frequent words first.
-        values: uint64[words], the contents of their slots after the key.
-
-    Returns:
-        uint64[4 * slots] and uint16[buckets], both sizes powers of two.
+    """Place words in the slots of a perfect hash table. `keys`: uint64[words, 3], the most frequent words first. `values`: uint64[words],
+    the contents of their slots after the key. Returns uint64[4 * slots] and uint16[buckets], both sizes powers of two.
     """
     slots = 1 << max(int(np.ceil(np.log2(len(keys) / LOAD))), 1)
     buckets = max(slots // WORDS_PER_BUCKET, 2)
