@@ -11,26 +11,21 @@ from typing import Any
 
 from fst.compile.sources.pretrained import chat_templates
 from fst.errors import UnsupportedError, reason
-from fst.tables.live import statement
+from fst.tables.live import exported_text
 
 Json = dict[str, Any]
 
 
-def stated(source: Any) -> tuple[Json, Json]:
+def exported(source: Any) -> tuple[Json, Json]:
     """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`."""
-    text, settings = statement(source)
+    text, settings = exported_text(source)
     if settings:
-        settings["chat_templates"] = chat_templates.stated(settings.pop("chat_template"))
+        settings["chat_templates"] = chat_templates.by_name(settings.pop("chat_template"))
     return json.loads(text), settings
 
 
 def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
-    """The tokenizer that ``transformers`` makes from a folder, in the form of `stated`.
-
-    Args:
-        folder: the folder.
-        why: the reason why this package cannot read the folder without ``transformers``.
-    """
+    """The tokenizer that ``transformers`` makes from a folder, in the form of `exported`. `why`: why this package cannot read it."""
     try:
         from transformers import AutoTokenizer
     except ImportError:
@@ -39,4 +34,4 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
         made = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # any part of `transformers` may raise any error
         raise UnsupportedError(f"{why}; transformers cannot make it, either: {reason(error)}") from None
-    return stated(made)
+    return exported(made)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fst import registry
 from fst.core import remote
 from fst.errors import UnsupportedError, counted, cut
-from fst.tables.live import is_encoding, is_fast, is_live, is_processor, statement
+from fst.tables.live import exported_text, is_encoding, is_fast, is_live, is_processor
 from fst.tables.table import Table
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _of_vocabulary(source: str | Path) -> Table:
 
 def _of_live(source: Any) -> Table:
     """The table of a live tokenizer, without the file of the cache, which other machines lack: its pickle contains the table."""
-    text, settings = statement(source)
+    text, settings = exported_text(source)
     content = f"{text}\0{settings!r}".encode(errors="surrogatepass")
 
     def compile_it() -> Table:

@@ -58,7 +58,7 @@ def is_fast(source: object) -> bool:
     return library is not None and isinstance(source, library.PreTrainedTokenizerBase)
 
 
-def statement(source: Any) -> tuple[str, dict[str, Any]]:
+def exported_text(source: Any) -> tuple[str, dict[str, Any]]:
     """The ``tokenizer.json`` of a live tokenizer, as text, and further settings, named as in `fst.tables.header.Settings`.
 
     Chat templates have the format of ``transformers``. For an encoding of ``tiktoken``, the text is the pattern, and the settings are the

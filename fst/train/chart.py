@@ -16,17 +16,11 @@ BARS, FIGURES = 150, 60  # the length of a panel's longest bar, and the width of
 
 
 class Bar(NamedTuple):
-    """A bar.
+    """A bar."""
 
-    Attributes:
-        value: the number that the length of the bar shows.
-        caption: the text at the end of the bar.
-        shade: the colour of the bar.
-    """
-
-    value: float
-    caption: str
-    shade: str
+    value: float  # the number that the length of the bar shows
+    caption: str  # the text at the end of the bar
+    shade: str  # the colour of the bar
 
 
 class Panel(NamedTuple):
@@ -66,7 +60,6 @@ def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str)
 
 
 def _panel(panel: Panel, names: Sequence[str], left: float, label: float, top: float) -> Iterator[str]:
-    """Draw the title of a panel, and its bars with their names and numbers."""
     longest = max((bar.value for bar in panel.bars.values()), default=0) or 1
     yield _text(left + label, top, panel.title)
     for place, name in enumerate(names):

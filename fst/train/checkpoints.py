@@ -67,11 +67,8 @@ def resumed(path: str | Path, first: State, digest: str, prove: Callable[[State]
 
 
 def digest_of(words: Words, options: Mapping[str, object]) -> str:
-    """A digest of words and of all options that determine a vocabulary; a checkpoint with another digest is refused.
-
-    Args:
-        words: the words with their counts and first occurrences.
-        options: the name of the trainer and its options, as values for `json.dumps`.
+    """A digest of words and of all options that determine a vocabulary; a checkpoint with another digest is refused. `words`: the words
+    with their counts and first occurrences. `options`: the name of the trainer and its options, as values for `json.dumps`.
     """
     facts = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
     hashed = sha256(json.dumps(facts, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
@@ -81,12 +78,7 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
 
 
 def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The arrays of a checkpoint file, by name.
-
-    Args:
-        digest: the digest of words and options, from `digest_of`.
-        arrays: the fields of the state.
-    """
+    """The arrays of a checkpoint file, by name. `arrays`: the fields of the state."""
     return {DIGEST: np.array(digest), SEAL: np.array(_seal_of(digest, arrays)), **arrays}
 
 

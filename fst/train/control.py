@@ -28,35 +28,23 @@ Progress = Callable[[int, int], None]
 
 
 class Round(NamedTuple):
-    """The result of one round of a trainer.
+    """The result of one round of a trainer."""
 
-    Attributes:
-        state: a NamedTuple of arrays, the complete input of the next round.
-        done: the work done so far, in the unit of `total` in `Control.run`, for the progress callback.
-        finished: whether this was the last round.
-    """
-
-    state: Any
-    done: int
-    finished: bool
+    state: Any  # a NamedTuple of arrays, the complete input of the next round
+    done: int  # the work done so far, in the unit of `total` in `Control.run`, for the progress callback
+    finished: bool  # whether this was the last round
 
 
 @dataclass(frozen=True)
 class Control:
-    """The deadline, the progress callback and the checkpoint of a run.
+    """The deadline, the progress callback and the checkpoint of a run."""
 
-    Attributes:
-        progress: called after each round with the work done so far and the total work, in the unit of the trainer.
-        deadline: seconds after `begun`; None: no limit. At least one round is made, even if the deadline has passed.
-        checkpoint: the path of an ``.npz``. A run writes this file every `INTERVAL` seconds and when it stops early; a run with the same
-            words and options resumes from it, and a completed run removes it.
-        begun: the time from `time.monotonic` when this object was created.
-    """
-
-    progress: Progress | None = None
-    deadline: float | None = None
+    progress: Progress | None = None  # called after each round with the work done so far and the total work, in the unit of the trainer
+    deadline: float | None = None  # seconds after `begun`; None: no limit. At least one round is made, even if the deadline has passed.
+    # the path of an ``.npz``. A run writes this file every `INTERVAL` seconds and when it stops early; a run with the same words and
+    # options resumes from it, and a completed run removes it.
     checkpoint: str | Path | None = None
-    begun: float = field(default_factory=monotonic)
+    begun: float = field(default_factory=monotonic)  # the time from `time.monotonic` when this object was created
 
     def __post_init__(self) -> None:
         if self.deadline is not None and not self.deadline >= 0:

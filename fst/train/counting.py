@@ -37,17 +37,11 @@ Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks o
 
 
 class Corpus(NamedTuple):
-    """The words from which a vocabulary is trained.
+    """The words from which a vocabulary is trained."""
 
-    Attributes:
-        words: the words with their counts.
-        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
-        control: progress, deadline and checkpoint of the training.
-    """
-
-    words: Words
-    pipeline: Pipeline | None
-    control: Control
+    words: Words  # the words with their counts
+    pipeline: Pipeline | None  # the pipeline that split texts into the words; None: the pipeline is unknown, and words are text
+    control: Control  # progress, deadline and checkpoint of the training
 
     @property
     def are_bytes(self) -> bool:
@@ -274,11 +268,11 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.live import is_encoding, is_live
     from fst.tables.table import Table
-    from fst.train.old_tokenizers import statement_of
+    from fst.train.base_tokenizers import exported_from
 
     is_path = isinstance(splitter, str | os.PathLike)
     is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")
-    return statement_of(splitter, "splitter=")[0] if is_path or is_own or is_live(splitter) or is_encoding(splitter) else None
+    return exported_from(splitter, "splitter=")[0] if is_path or is_own or is_live(splitter) or is_encoding(splitter) else None
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:

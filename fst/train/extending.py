@@ -1,4 +1,4 @@
-"""Extend a vocabulary: the old tokens keep their ids and merges, and new tokens are merged from old tokens."""
+"""Extend a vocabulary: the existing tokens keep their ids and merges, and new tokens are merged from existing tokens."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fst.compile.train.merges.merging import WORD_END
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
 from fst.pretokens.token_letters import byte_of
+from fst.train.base_tokenizers import base_vocabulary, config_of, segmented
+from fst.train.base_vocabulary import BaseVocabulary
 from fst.train.checkpoints import digest_of
 from fst.train.control import Control
 from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
-from fst.train.old_tokenizers import config_of, old_vocabulary, segmented
-from fst.train.old_vocabulary import OldVocabulary
 from fst.train.result import NO_PAIR, SIZE, Trained
 from fst.train.symbols import Symbols, check_numbers
 
@@ -44,31 +44,31 @@ def extend(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings keep their positions.
+    """Add tokens to the vocabulary of a tokenizer. Existing tokens keep their ids, so the rows of embeddings keep their positions.
 
     New tokens get the ids after the largest old id, in the order in which they are learned. Learning depends on the model:
 
-    - BPE: new merges follow the old merges. A text has the same tokens as before, except that some neighbours become one new token.
+    - BPE: new merges follow the existing merges. A text has the same tokens as before, except that some neighbours become one new token.
     - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position, a
       new token can also change the division of the rest of its word.
     - WordLevel: the most frequent words that are not tokens yet are added.
 
     Args:
-        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
-            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of ``tiktoken``, an
-            equivalent splitter of ``tokenizers`` replaces its pattern.
-        words: texts, files or counted words, see `words`; they are split as in the old tokenizer.
+        old: the base tokenizer: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table;
+            a trained vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
+            For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces its pattern.
+        words: texts, files or counted words, see `words`; they are split as in the base tokenizer.
         add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
         column, field, threads, min_count, errors: see `words`.
         progress, checkpoint, deadline: see `bpe`.
 
     Returns:
-        The vocabulary. Old tokens are counted before the first new token is made; each new token is counted when it is made.
+        The vocabulary. Existing tokens are counted before the first new token is made; each new token is counted when it is made.
 
     Raises:
         UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
             for example a ``.model`` of SentencePiece.
-        VocabularyError: the old vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
+        VocabularyError: the base vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
@@ -79,52 +79,52 @@ def extend(
         {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
     """
     control = Control(progress, deadline, checkpoint)
-    vocabulary = old_vocabulary(compiled(old, ASKER), ASKER)
+    vocabulary = base_vocabulary(compiled(old, ASKER), ASKER)
     corpus = counted(words, vocabulary.pipeline, locals(), control=control)
     batch = segmented(vocabulary, corpus.words)
     trained = _extended(vocabulary, corpus, batch.ids, batch.row_splits, add).of(corpus.words)
     return replace(trained, config=config_of(old))
 
 
-def _extended(old: OldVocabulary, corpus: Corpus, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
+def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
     """Add tokens to a vocabulary.
 
     Args:
-        old: the vocabulary.
+        base: the vocabulary.
         corpus: the words.
-        ids, splits: the ids of all words, encoded with the old vocabulary, and the bounds of each word in `ids`.
+        ids, splits: the ids of all words, encoded with the base vocabulary, and the bounds of each word in `ids`.
         add: the number of new tokens.
     """
     words = corpus.words
     check_numbers(add=add)
-    if old.kind == "Unigram":
+    if base.kind == "Unigram":
         raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
-    if old.kind == "WordLevel":
-        return _with_words(old, words, ids, splits, add)
+    if base.kind == "WordLevel":
+        return _with_words(base, words, ids, splits, add)
     found = merged_in_either_way(
-        lambda: _symbols(old, words, ids, splits),
-        prefix=old.prefix,
-        vocab_size=old.size + add,
+        lambda: _symbols(base, words, ids, splits),
+        prefix=base.prefix,
+        vocab_size=base.size + add,
         min_frequency=0,
         max_token_length=None,
         control=corpus.control,
-        digest=digest_of(words, {"trainer": "extend", "old": old.digest, "add": add}),
+        digest=digest_of(words, {"trainer": "extend", "old": base.digest, "add": add}),
     )
     names = found.names
-    new = {names[number]: number for number in range(old.size, len(names))}
-    merges = [(names[left], names[right]) for left, right in found.merges] if old.kind == "BPE" else []
-    return old.trained(old.tokens | new, found.counts, found.stopped, merges=[*old.merges, *merges], min_count=words.min_count)
+    new = {names[number]: number for number in range(base.size, len(names))}
+    merges = [(names[left], names[right]) for left, right in found.merges] if base.kind == "BPE" else []
+    return base.trained(base.tokens | new, found.counts, found.stopped, merges=[*base.merges, *merges], min_count=words.min_count)
 
 
-def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
-    """The words spelled in old ids, for the trainer.
+def _symbols(base: BaseVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
+    """The words spelled in base ids, for the trainer.
 
     The unknown token and byte-fallback tokens are never merged, so words are split around them.
     """
-    names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
-    for token, number in old.tokens.items():
+    names = [f"\0{number}" for number in range(base.size)]  # placeholders for ids without a token; no merge makes them
+    for token, number in base.tokens.items():
         names[number] = token
-    apart = [number for token, number in old.of_model.items() if byte_of(token) is not None or number == old.unknown]
+    apart = [number for token, number in base.of_model.items() if byte_of(token) is not None or number == base.unknown]
     sizes = np.diff(splits)
     of_word = np.repeat(np.arange(len(words)), sizes)
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]
@@ -137,21 +137,21 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
     numbers = np.zeros(len(cells), np.int32)
     numbers[at] = part
     weights = words.counts[of_word[starts]]
-    counts = np.zeros(old.size, np.int64)
+    counts = np.zeros(base.size, np.int64)
     np.add.at(counts, ids, words.counts[of_word])
     return Symbols(names=names, counts=counts, cells=cells, words=numbers, counts_of_words=weights, is_careful=False, known=[])
 
 
-def _with_words(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
+def _with_words(base: BaseVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
     """The vocabulary with the most frequent words that are not yet tokens, in the order of WordLevel's trainer."""
     unknown = Counter({word.decode(): int(count) for word, count in zip(words, words.counts, strict=True)})
-    for token in old.tokens:
+    for token in base.tokens:
         unknown.pop(token, None)
     new = sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:add]
-    counts = np.zeros(old.size, np.int64)
+    counts = np.zeros(base.size, np.int64)
     np.add.at(counts, ids, np.repeat(words.counts, np.diff(splits)))
-    return old.trained(
-        old.tokens | {word: old.size + place for place, (word, _) in enumerate(new)},
+    return base.trained(
+        base.tokens | {word: base.size + place for place, (word, _) in enumerate(new)},
         np.concatenate([counts, np.array([count for _, count in new], np.int64)]),
         SIZE if len(new) == add else NO_PAIR,
         min_count=words.min_count,

@@ -28,19 +28,12 @@ REASONS = {
 
 
 class Merged(NamedTuple):
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        names: the token of each id.
-        counts: int64[ids], the number of occurrences of each id directly after its merge.
-        merges: the left and the right id of each merge, in order.
-        stopped: as in `fst.train.result.Trained`.
-    """
-
-    names: list[str]
-    counts: NDArray[np.int64]
-    merges: list[list[int]]
-    stopped: str
+    names: list[str]  # the token of each id
+    counts: NDArray[np.int64]  # int64[ids], the number of occurrences of each id directly after its merge
+    merges: list[list[int]]  # the left and the right id of each merge, in order
+    stopped: str  # as in `fst.train.result.Trained`
 
 
 class TwoWaysError(VocabularyError):
@@ -51,12 +44,7 @@ class TwoWaysError(VocabularyError):
 
 
 class Names:
-    """The token of each id, extended after merges.
-
-    Args:
-        symbols: the first ids.
-        prefix: the prefix that is removed from the right part of a merge.
-    """
+    """The token of each id, extended after merges. `prefix`: it is removed from the right part of a merge."""
 
     def __init__(self, symbols: Symbols, prefix: str) -> None:
         self.by_id = [*symbols.names]
@@ -72,11 +60,7 @@ class Names:
         return self.by_id[left] + self.by_id[right].removeprefix(self._prefix)
 
     def follow(self, merges: NDArray[np.int32]) -> None:
-        """Add the tokens of new merges.
-
-        Args:
-            merges: int32[n, 3], all merges of the run, old and new.
-        """
+        """Add the tokens of new merges. `merges`: int32[n, 3], all merges of the run, old and new."""
         for left, right, made in merges[self._read :].tolist():
             if made == len(self.by_id):
                 self.by_id.append(self.joined(left, right))
@@ -129,10 +113,6 @@ def merged(
         digest: the digest of words and options.
         careful: if True, the run is careful even if `symbols.is_careful` is False.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
-
-    Raises:
-        TwoWaysError: two different merges made the same string in a run that is not careful.
-        VocabularyError: `vocab_size` is less than the number of ids before the first merge.
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
@@ -180,11 +160,8 @@ def merged(
 
 
 def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merged:
-    """Learn merges. If two different merges make the same string, start again with a careful run.
-
-    Args:
-        symbols: a function that returns the words spelled in symbols. It is called before each run, because a run changes the symbols.
-        options: arguments of `merged`.
+    """Learn merges. If two different merges make the same string, start again with a careful run. `symbols`: a function that returns the
+    words spelled in symbols. It is called before each run, because a run changes the symbols. `options`: arguments of `merged`.
     """
     try:
         return merged(symbols(), **options)
@@ -194,11 +171,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
-    """Convert the last state of a run to a `Merged`.
-
-    Args:
-        counts: int64[n], the occurrences of the first ids.
-    """
+    """Convert the last state of a run to a `Merged`. `counts`: int64[n], the occurrences of the first ids."""
     merges, numbers = _merges(state), state.numbers
     names.follow(merges)
     if len(names.ids) != numbers[merging.TOKENS]:

@@ -47,9 +47,7 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """Rename the tokens of an entry in TemplateProcessing's ``special_tokens``. The key of the entry does not change, because templates
-    refer to it.
-    """
+    """Rename the tokens of an entry in TemplateProcessing's ``special_tokens``; its key stays, because templates refer to it."""
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 

@@ -185,7 +185,6 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
-    """Encode some texts, and return the sums of their figures."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     lengths = np.array([*map(len, texts)], np.int64)
     # the position of each text in the concatenation of all texts, with a space between two texts
@@ -217,7 +216,6 @@ def _words(text: str) -> tuple[Ints, Ints]:
 
 @cache
 def _is_of_words() -> NDArray[np.bool_]:
-    """Whether each code point is part of a word."""
     return np.array([unicodedata.category(chr(code))[0] in OF_WORDS for code in range(CODE_POINTS)])
 
 

@@ -76,7 +76,7 @@ class Trained:
             replaced by the ids of `vocabulary`.
         settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
-        config: the ``tokenizer_config.json`` of the old tokenizer; empty if the tokenizer has none, or without an old tokenizer.
+        config: the ``tokenizer_config.json`` of the base tokenizer; empty if the tokenizer has none, or without a base tokenizer.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class Trained:
     def with_settings(self, **settings: Any) -> Trained:
         """The vocabulary with other settings, for ``fst.hf`` and for ``AutoTokenizer`` of transformers.
 
-        `save` writes the settings into a folder, and tables contain them. Without this method, the settings are those of the old tokenizer,
+        `save` writes the settings into a folder, and tables contain them. Without this method, the settings are those of the base tokenizer
         or the roles of special tokens with usual spellings, such as ``[PAD]``.
 
         Args:
@@ -173,7 +173,6 @@ class Trained:
         return {STOPPED: DEADLINE} if self.stopped == DEADLINE else {}
 
     def _tokens(self) -> dict[str, Any]:
-        """The members ``vocab`` and ``merges`` of the model in a ``tokenizer.json``."""
         tokens = {token: number for token, number in self.vocabulary.items() if token not in self.outside}
         if self.kind == UNIGRAM:
             return {"vocab": [[token, float(self.scores[number])] for token, number in tokens.items()]}
@@ -195,7 +194,7 @@ class Trained:
         Raises:
             VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message is the reason.
         """
-        from fst.compile.sources.read import of_statement
+        from fst.compile.sources.read import of_exported
         from fst.compile.sources.sentencepiece.source import of_model
 
         model = self._model()
@@ -205,7 +204,7 @@ class Trained:
         if self.kind == UNIGRAM:  # round scores as `tokenizers` does when it reads a file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
-        return of_statement((document, self.settings), where).table()
+        return of_exported((document, self.settings), where).table()
 
     @property
     def _table(self) -> Table:
@@ -242,7 +241,7 @@ class Trained:
             path: a path, or a URL for fsspec. The name determines the format:
 
                 - a folder, or a name without an ending: ``tokenizer.json``; ``tokenizer_config.json`` and, for a chat template,
-                  ``chat_template.jinja``, with the class, the roles of tokens and the settings of the old tokenizer, or of
+                  ``chat_template.jinja``, with the class, the roles of tokens and the settings of the base tokenizer, or of
                   `with_settings`; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece also ``vocab.txt``, unless these files
                   cannot represent the vocabulary. A missing folder is created.
                 - ``vocab.json`` or ``merges.txt``: this file alone, for BPE.

@@ -1,6 +1,6 @@
-"""Training on other texts as an old tokenizer was trained: the options of the trainer, and the components that the result keeps.
+"""Training on other texts as a base tokenizer was trained: the options of the trainer, and the components that the result keeps.
 
-Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the old
+Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the base
 model; all other options have the defaults of the trainer, as in ``train_new_from_iterator`` of transformers.
 """
 
@@ -16,8 +16,8 @@ from fst.compile.machines.wordpiece.model import WORD_LEVEL, is_word_level
 from fst.compile.sources.kinds import kind_and_model, model_of
 from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+from fst.train.base_tokenizers import parts_of
 from fst.train.bpe_trainer import bpe
-from fst.train.old_tokenizers import stated_by
 from fst.train.pipeline import Pipeline
 from fst.train.renumbering import renamed, renumbered
 from fst.train.result import FIELDS, PLAIN, Trained
@@ -48,29 +48,29 @@ def like(
     special_tokens_map: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Trained:
-    """Train a new vocabulary on other texts, and combine it with all other parts of an old tokenizer, like ``train_new_from_iterator`` of
+    """Train a new vocabulary on other texts, and combine it with all other parts of a base tokenizer, like ``train_new_from_iterator`` of
     ``transformers``.
 
-    The new tokenizer has the old kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings, and the old added tokens
-    with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
-    not, refers to the same tokens by their new ids.
+    The new tokenizer has the kind of model, normalizer, pre-tokenizer, decoder, post-processor, settings and added tokens of the base
+    tokenizer, with the flags and roles of these tokens. Special tokens get the first ids; other added tokens follow the vocabulary. The
+    post-processor, nested or not, refers to the same tokens by their new ids.
 
     Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
 
-    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; if the model is byte-level, all bytes are in the alphabet. If the
-      old tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in ``transformers``; pass
+    - BPE: the same `continuing_subword_prefix` and `end_of_word_suffix`; if the model is byte-level, all bytes are in the alphabet. If the
+      base tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in ``transformers``; pass
       ``byte_fallback=True`` to add them.
-    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
-    - WordLevel: the old `unk_token`.
-    - Unigram: the old `unk_token`; all added tokens become special.
+    - WordPiece: the same `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
+    - WordLevel: the same `unk_token`.
+    - Unigram: the same `unk_token`; all added tokens become special.
     - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
       `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
 
     Args:
-        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
-            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
-        texts: documents, files or counted words, see `words`. Texts are split as in the old tokenizer, but added tokens count as text.
-        vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
+        old: the base tokenizer: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table;
+            a trained vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
+        texts: documents, files or counted words, see `words`. Texts are split as in the base tokenizer, but added tokens count as text.
+        vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the base vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: a mapping of old names of special tokens to new names.
         options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and arguments of the trainer,
@@ -79,7 +79,7 @@ def like(
     Raises:
         VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a
             name that is not a special token.
-        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the old tokenizer; or a
+        UnsupportedError: the base tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the base tokenizer; or a
             splitter or a normalizer is given.
         TypeError: `old` is not a tokenizer.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
@@ -93,9 +93,9 @@ def like(
     """
     for name in ("splitter", "normalizer"):
         if name in options:
-            raise UnsupportedError(f"{name} is given; expected none, because the old tokenizer splits the texts; leave it out")
-    stated = stated_by(old)
-    recipe = recipe_of(stated.document, stated.settings, new_special_tokens, special_tokens_map)
+            raise UnsupportedError(f"{name} is given; expected none, because the base tokenizer splits the texts; leave it out")
+    base = parts_of(old)
+    recipe = recipe_of(base.document, base.settings, new_special_tokens, special_tokens_map)
     rule = getattr(getattr(old, "pipeline", None), "rule", None)
     recipe = recipe if rule is None else replace(recipe, pipeline=old.pipeline)  # a tokenizer.json cannot express the rule
     train = TRAINERS[recipe.kind]
@@ -103,19 +103,19 @@ def like(
     if train is wordlevel:
         options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
     trained = train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options})
-    return replace(recipe.completed(trained, options), config=stated.config)
+    return replace(recipe.completed(trained, options), config=base.config)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The recipe for a vocabulary like an old one.
+    """The recipe for a vocabulary like a base vocabulary.
 
     Attributes:
         kind: the type of the model.
-        size: the number of tokens of the old vocabulary, without `others`.
-        pipeline: the pipeline of the old tokenizer.
+        size: the number of tokens of the base vocabulary, without `others`.
+        pipeline: the pipeline of the base tokenizer.
         options: arguments of the trainer.
-        model: fields that are copied from the old model into the new model.
+        model: fields that are copied from the base model into the new model.
         others: added tokens that are not special; they follow the vocabulary.
         flags, further, settings: as in `fst.train.result.Trained`.
     """
@@ -131,12 +131,8 @@ class Recipe:
     settings: Json
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
-        """Complete a result of the trainer with the fields and components of the old tokenizer.
-
-        Args:
-            trained: the result.
-            options: the names of the recipe's arguments that the caller replaced; for them, the model's values are from the trainer, not
-                from the recipe.
+        """Complete a result of the trainer with the fields and components of the base tokenizer. `trained`: the result. `options`: the
+        names of the recipe's arguments that the caller replaced; for them, the model's values are from the trainer, not from the recipe.
         """
         given = {name: value for name, value in trained.model.items() if name in options}
         ids = dict(trained.vocabulary)
@@ -166,7 +162,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
     Args:
         document: the value of the ``tokenizer.json``.
         settings: settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
-        new_special_tokens: further special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
+        new_special_tokens: further special tokens, after the existing ones: str, or objects or mappings as in a ``tokenizer.json``.
         names: old name → new name of special tokens.
 
     Examples:
@@ -183,7 +179,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         _need_known(names or {}, document)
         return _recipe(document, settings, new_special_tokens, lambda token: (names or {}).get(token, token))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise VocabularyError(f"the old vocabulary is not laid out as a tokenizer.json: {reason(error)}") from None
+        raise VocabularyError(f"the base vocabulary is not laid out as a tokenizer.json: {reason(error)}") from None
 
 
 def _need_known(names: Iterable[str], document: Json) -> None:
@@ -228,7 +224,7 @@ def _unknown(model: Json, kind: str, name: Callable[[str], str]) -> dict[str, st
 
 
 def _tokens(model: Json) -> Iterable[str]:
-    """The tokens of a model, to compute the size of the old vocabulary."""
+    """The tokens of a model, to compute the size of the base vocabulary."""
     tokens = model["vocab"]
     return tokens if isinstance(tokens, Mapping) else (token for token, _ in tokens)
 

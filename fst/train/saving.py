@@ -121,15 +121,11 @@ def _write(contents: Mapping[str, bytes]) -> None:
 
 
 class Form(NamedTuple):
-    """A file format for vocabularies.
+    """A file format for vocabularies."""
 
-    Attributes:
-        made: a function that makes the content of the file from the value of a ``tokenizer.json`` and from scores.
-        kinds: the kinds of models that the format can contain, separated by " and ".
-    """
-
+    # a function that makes the content of the file from the value of a ``tokenizer.json`` and from scores
     made: Callable[[Json, Sequence[float] | None], bytes]
-    kinds: str
+    kinds: str  # the kinds of models that the format can contain, separated by " and "
 
 
 def _form(name: str, kind: str | None) -> Form:

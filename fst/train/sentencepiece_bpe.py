@@ -98,11 +98,7 @@ def _result(
     min_count: int,
     counts: NDArray[np.int64],
 ) -> Trained:
-    """The result of training, with the pieces in SentencePiece's order.
-
-    Args:
-        counts: int64[characters], the number of occurrences of each character.
-    """
+    """The result of training, with the pieces in SentencePiece's order. `counts`: int64[characters], their occurrences."""
     names, characters = found.names, len(counts)
     by_count = sorted(range(characters), key=lambda number: (-counts[number], number))
     order = [*range(characters, len(names)), *by_count]

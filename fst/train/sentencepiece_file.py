@@ -72,12 +72,7 @@ def model_of(document: Mapping[str, Any], scores: Sequence[float] | None, rule: 
 
 
 def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
-    """The bytes of a ``.model``.
-
-    Args:
-        model: the content.
-        rule: the name of the normalizer; None: it has none.
-    """
+    """The bytes of a ``.model``. `model`: the content. `rule`: the name of the normalizer; None: it has none."""
     proto = description(WHERE).ModelProto()
     for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
         proto.pieces.add(piece=piece, score=score, type=kind)
@@ -154,7 +149,6 @@ def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Compone
 
 
 def _pieces(model: Mapping[str, Any]) -> list[str]:
-    """The pieces, in the order of their ids."""
     if model["type"] == "Unigram":
         return [piece for piece, _ in model["vocab"]]
     pieces = sorted(model["vocab"], key=model["vocab"].__getitem__)
@@ -181,7 +175,6 @@ def _unknown(model: Mapping[str, Any]) -> str:
 
 
 def _types(pieces: Sequence[str], unknown: str, document: Mapping[str, Any]) -> list[int]:
-    """The type of each piece."""
     added = {token["content"]: CONTROL if token["special"] else USER_DEFINED for token in document["added_tokens"]}
     has_bytes = document["model"]["byte_fallback"] and {*BYTES} <= {*pieces}
     bytes_of_text = {*BYTES} if has_bytes else set[str]()

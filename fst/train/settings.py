@@ -1,6 +1,6 @@
 """The settings of a trained vocabulary in the files of ``transformers``: ``tokenizer_config.json`` and ``chat_template.jinja``.
 
-The files contain the settings that ``fst.hf`` gives to the table, and all other members of the old tokenizer's ``tokenizer_config.json``
+The files contain the settings that ``fst.hf`` gives to the table, and all other members of the base tokenizer's ``tokenizer_config.json``
 that still hold.
 """
 
@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from fst.compile.sources.kinds import model_of
-from fst.compile.sources.pretrained.chat_templates import DEFAULT, stated
+from fst.compile.sources.pretrained.chat_templates import DEFAULT, by_name
 from fst.compile.sources.pretrained.chat_templates import FILE as TEMPLATE
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens
 from fst.compile.sources.pretrained.folder import CONFIG
@@ -35,12 +35,9 @@ ROLE, FILE_NAME = "_token", "_file"  # endings of the names of special tokens an
 
 
 def files_of(document: Json, settings: Json, config: Json) -> dict[str, bytes]:
-    """The files with the settings, by name.
-
-    Args:
-        document: the value of the ``tokenizer.json``.
-        settings: the settings with the names in `fst.tables.header.Settings`; usual settings replace missing ones.
-        config: the ``tokenizer_config.json`` of the old tokenizer; empty without an old tokenizer.
+    """The files with the settings, by name. `document`: the value of the ``tokenizer.json``. `settings`: the settings with the names in
+    `fst.tables.header.Settings`; usual settings replace missing ones. `config`: the ``tokenizer_config.json`` of the base tokenizer; empty
+    without a base tokenizer.
     """
     found = {**usual(document), **settings}
     templates = found.get("chat_templates") or {}
@@ -60,9 +57,7 @@ def files_of(document: Json, settings: Json, config: Json) -> dict[str, bytes]:
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Whether a member of the old ``tokenizer_config.json`` is copied. A special token is copied only if it is null, because the settings
-    contain all others.
-    """
+    """Whether a member of the base ``tokenizer_config.json`` is copied. The settings contain all special tokens that are not null."""
     return name not in GONE and not name.endswith(FILE_NAME) and (value is None or not _is_role(name, value))
 
 
@@ -86,17 +81,14 @@ def usual(document: Json) -> dict[str, Any]:
 
 
 def checked(given: Json, tokens: Json) -> Iterator[tuple[str, Any]]:
-    """Check settings that a user names, and return them with the names in `fst.tables.header.Settings`.
-
-    Args:
-        given: the settings: roles such as ``eos_token``, ``chat_template``, ``extra_special_tokens``, and the names in `AS_THEY_ARE`.
-        tokens: token → id.
+    """Check settings that a user names, and return them with the names in `fst.tables.header.Settings`. `given`: the settings: roles such
+    as ``eos_token``, ``chat_template``, ``extra_special_tokens``, and the names in `AS_THEY_ARE`. `tokens`: token → id.
     """
     for name, value in given.items():
         if _is_role(name, value):
             _need_token(name, value, tokens)
         elif name == "chat_template":
-            yield "chat_templates", stated(value)
+            yield "chat_templates", by_name(value)
         elif name not in (*AS_THEY_ARE, "extra_special_tokens"):
             known = ["eos_token", "pad_token", "chat_template", "extra_special_tokens", *AS_THEY_ARE]
             raise VocabularyError(f"the setting {quoted(name)} is unknown; expected roles of tokens and others: {listed(known)}")

@@ -30,29 +30,21 @@ count_letters, spell = (Deferred("fst.compile.train.merges.start", name) for nam
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The options that determine the first ids.
+    """The options that determine the first ids."""
 
-    Attributes:
-        special_tokens: the special tokens in the order of their ids; repetitions are dropped.
-        initial: characters that are always in the alphabet, even if no word contains them; of longer strings, only the first character is
-            used. None: the letters of all bytes if words are bytes, otherwise no characters.
-        limit: the maximum number of characters. Initial characters are kept first, then other characters by descending frequency; equally
-            frequent characters are ordered by code point. None: no limit.
-        prefix: the prefix of each character of a word except the first one.
-        suffix: the suffix of the last character of a word.
-        byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
-        order: characters with a prefix or a suffix that get their ids first, in this order.
-        breaks: whether the rules of SentencePiece apply, that is, words are split at characters outside the alphabet, and the characters of
-            `NEVER` are outside the alphabet.
-    """
-
-    special_tokens: Sequence[str] = ()
+    special_tokens: Sequence[str] = ()  # the special tokens in the order of their ids; repetitions are dropped
+    # characters that are always in the alphabet, even if no word contains them; of longer strings, only the first character is used. None:
+    # the letters of all bytes if words are bytes, otherwise no characters.
     initial: Collection[str] | None = None
+    # the maximum number of characters. Initial characters are kept first, then other characters by descending frequency; equally frequent
+    # characters are ordered by code point. None: no limit.
     limit: int | None = None
-    prefix: str = ""
-    suffix: str = ""
-    byte_tokens: bool = False
-    order: Sequence[str] = ()
+    prefix: str = ""  # the prefix of each character of a word except the first one
+    suffix: str = ""  # the suffix of the last character of a word
+    byte_tokens: bool = False  # whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens
+    order: Sequence[str] = ()  # characters with a prefix or a suffix that get their ids first, in this order
+    # whether the rules of SentencePiece apply, that is, words are split at characters outside the alphabet, and the characters of `NEVER`
+    # are outside the alphabet
     breaks: bool = False
 
     def __post_init__(self) -> None:
@@ -80,35 +72,20 @@ class Alphabet:
 
 @dataclass(frozen=True)
 class Symbols:
-    """Words spelled in symbols.
+    """Words spelled in symbols."""
 
-    Attributes:
-        names: the token of each id.
-        counts: int64[ids], the number of occurrences of each id in the words.
-        cells: int32[n], the ids of all words, with `WORD_END` before, between and after words.
-        words: int32[n], the word of each cell.
-        counts_of_words: int64[words].
-        is_careful: whether different merges may make the same string, because the prefix or the suffix occurs in the words.
-        known: strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols.
-    """
-
-    names: list[str]
-    counts: NDArray[np.int64]
-    cells: NDArray[np.int32]
-    words: NDArray[np.int32]
-    counts_of_words: NDArray[np.int64]
-    is_careful: bool
+    names: list[str]  # the token of each id
+    counts: NDArray[np.int64]  # int64[ids], the number of occurrences of each id in the words
+    cells: NDArray[np.int32]  # int32[n], the ids of all words, with `WORD_END` before, between and after words
+    words: NDArray[np.int32]  # int32[n], the word of each cell
+    counts_of_words: NDArray[np.int64]  # int64[words]
+    is_careful: bool  # whether different merges may make the same string, because the prefix or the suffix occurs in the words
+    # strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols
     known: list[tuple[int, int]]
 
 
 def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
-    """Spell words in symbols.
-
-    Args:
-        words: the words with their counts.
-        alphabet: the options.
-        are_bytes: whether words are bytes; otherwise they are text.
-    """
+    """Spell words in symbols. `alphabet`: the options. `are_bytes`: whether words are bytes; otherwise they are text."""
     letters, ends = code_points_of(words, are_bytes=are_bytes)
     _check_sizes(words, ends)
     names = list(dict.fromkeys(checked(alphabet.special_tokens)))
@@ -142,11 +119,8 @@ def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
 
 
 class Forms:
-    """The forms of characters: with or without prefix, and with or without suffix. A code is ``form * width + code point``.
-
-    Args:
-        alphabet: the options.
-        width: greater than all code points in the words.
+    """The forms of characters: with or without prefix, and with or without suffix. A code is ``form * width + code point``. `alphabet`: the
+    options. `width`: greater than all code points in the words.
     """
 
     def __init__(self, alphabet: Alphabet, width: int) -> None:
@@ -166,11 +140,7 @@ class Forms:
 
 
 def code_points_of(words: Words, *, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The characters of all words.
-
-    Returns:
-        int32[n], code points; bytes are spelled with the letters of ByteLevel. int64[words], the end of each word.
-    """
+    """The code points of all words, where bytes are letters of ByteLevel: int32[n]; and the end of each word: int64[words]."""
     if are_bytes:
         letters = np.array([ord(LETTERS[byte]) for byte in range(256)], np.int32)
         return letters[words.text], words.ends
@@ -237,11 +207,7 @@ def checked(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def _kept(sums: NDArray[np.int64], alphabet: Alphabet, are_bytes: bool) -> list[str]:
-    """The characters of the alphabet in the order of code points, after `Alphabet.limit` is applied.
-
-    Args:
-        sums: int64[n], the count of each code point.
-    """
+    """The characters of the alphabet by code point, limited by `Alphabet.limit`. `sums`: int64[n], the count of each code point."""
     first = initial_characters(alphabet, are_bytes)
     counts = {chr(point): int(sums[point]) for point in np.flatnonzero(sums)} | dict.fromkeys(first, MAX_COUNT + 1)
     if alphabet.breaks:
@@ -266,9 +232,7 @@ def checked_initial(initial: Collection[str]) -> Collection[str]:
 
 
 def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms, alphabet: Alphabet) -> bool:
-    """Whether different merges may make the same string: a word begins with the prefix or contains the suffix, or prefix and suffix are
-    used.
-    """
+    """Whether different merges may make the same string: words begin with the prefix or contain the suffix, or both are used."""
     prefix, suffix = alphabet.prefix, alphabet.suffix
     if not prefix and not suffix:
         return False

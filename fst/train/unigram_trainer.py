@@ -47,17 +47,11 @@ EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
 
 
 class State(NamedTuple):
-    """The state of a run.
+    """The state of a run."""
 
-    Attributes:
-        pieces: int32[pieces], the seed of each remaining piece, in order; the first piece is seed 0, the unknown piece.
-        scores: float64[pieces]; NaN for seed 0.
-        rounds: int64[1], the number of rounds so far.
-    """
-
-    pieces: NDArray[np.int32]
-    scores: NDArray[np.float64]
-    rounds: NDArray[np.int64]
+    pieces: NDArray[np.int32]  # int32[pieces], the seed of each remaining piece, in order; the first piece is seed 0, the unknown piece
+    scores: NDArray[np.float64]  # float64[pieces]; NaN for seed 0
+    rounds: NDArray[np.int64]  # int64[1], the number of rounds so far
 
 
 def unigram(
@@ -171,7 +165,6 @@ def unigram(
 
 
 def _check(options: Mapping[str, object]) -> None:
-    """Raise an error if an option is out of range."""
     if options["reference"] == SENTENCEPIECE:
         raise UnsupportedError(
             "reference is 'sentencepiece'; expected 'huggingface' or 'exact'; sentencepiece adds float32 numbers thread by thread, so its "
@@ -198,9 +191,7 @@ def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
-    """The characters in the order of code points. With "exact", characters are sorted by frequency, then by code point, and special tokens
-    are left out.
-    """
+    """The characters by code point. With "exact", they are sorted by frequency first, and special tokens are left out."""
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
     alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
@@ -324,7 +315,6 @@ class _Run:
         return state.pieces[stay], state.scores[stay]
 
     def _count_best(self, scores: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
-        """Count the pieces of the best segmentations."""
         word = 0
         while word < len(self.text.counts):
             word = COUNT_BEST.call(self.lattices, scores, word, self.sums, self.nodes, counts)
@@ -369,11 +359,7 @@ class _Run:
         return ended, np.array([seeds.get(token, letters.get(token, -1)) for token in ended], np.int64)
 
     def count(self, seeds: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Count the tokens in the best segmentations of the words.
-
-        Args:
-            seeds, scores: the seed of each token (-1: none) and its score.
-        """
+        """Count the tokens in the best segmentations of the words. `seeds`, `scores`: the seed of each token (-1: none) and its score."""
         known = seeds >= 0
         lattices = self.lattices.keep(seeds[known].astype(np.int32), len(self.seeds.scores))
         unknown = np.flatnonzero(lattices.seeds == UNKNOWN)

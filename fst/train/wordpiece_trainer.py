@@ -28,6 +28,8 @@ POOR = (
     "by score, the rarest pairs merge first, and vocabularies are poor; expected 10 or more; with 8,000 tokens, English has 2.81 tokens "
     "per word with min_frequency=0, 1.81 with 10, 1.27 with 50, and 1.14 by frequency"
 )
+FREQUENCY, SCORE = "frequency", "score"
+MAX_CHARACTERS = 100  # the encoder replaces longer words by the unknown token
 
 
 def by_score(corpus: Corpus, alphabet: Alphabet, vocab_size: int, min_frequency: int, model: Mapping[str, Any]) -> Trained:
@@ -87,9 +89,7 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
-    """The tokens in the order of ids, the number of occurrences of each token directly after its merge, and the reason for the end of
-    training.
-    """
+    """The tokens in the order of ids, the occurrences of each directly after its merge, and the reason for the end of training."""
     atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
@@ -115,14 +115,10 @@ def _reason(finished: bool, missing: int, merger: Merger) -> str:
 
 
 def _names(symbols: Symbols, state: State, prefix: str) -> list[str]:
-    """The strings of all tokens; tokens made by merges are last."""
     names, made = [*symbols.names], int(state.made[0])
     for left, right in zip(state.lefts[:made].tolist(), state.rights[:made].tolist(), strict=True):
         names.append(names[left] + names[right].removeprefix(prefix))
     return names
-
-FREQUENCY, SCORE = "frequency", "score"
-MAX_CHARACTERS = 100  # the encoder replaces longer words by the unknown token
 
 
 def wordpiece(

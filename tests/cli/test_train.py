@@ -22,7 +22,7 @@ from fst import train
 from fst.bridge import from_live
 from fst.compile import keywords
 from fst.runtime.files import lines
-from fst.train import merges, old_tokenizers
+from fst.train import base_tokenizers, merges
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
 GPT2 = ("--splitter", "gpt2")
@@ -216,33 +216,33 @@ class TestTrainers:
 
 
 class TestOldVocabularies:
-    """Commands that make a new vocabulary from an old vocabulary."""
+    """Commands that make a new vocabulary from a base vocabulary."""
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """`fst train like` trains a vocabulary with the same splitter, special tokens and size as the old vocabulary."""
+        """`fst train like` trains a vocabulary with the same splitter, special tokens and size as the base vocabulary."""
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 
-    def test_like_compiles_no_old_vocabulary(self, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """`fst train like` reads the tokenizer.json of the old vocabulary, and compiles its splitter only."""
+    def test_like_compiles_no_base_vocabulary(self, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`fst train like` reads the tokenizer.json of the base vocabulary, and compiles its splitter only."""
 
         def refuse(*_: object) -> None:
             raise AssertionError
 
-        for module in (old_tokenizers, from_live):
+        for module in (base_tokenizers, from_live):
             monkeypatch.setattr(module, "compiled", refuse)
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 
     @pytest.mark.parametrize("command", [("like",), ("extend", "--add", "3"), ("trim", "--keep", "265")])
-    def test_forms_of_old_models(self, command: tuple[str, ...], vocabulary: Path, tmp_path: Path) -> None:
-        """An output format that cannot represent the old model is refused before texts are read."""
+    def test_forms_of_base_models(self, command: tuple[str, ...], vocabulary: Path, tmp_path: Path) -> None:
+        """An output format that cannot represent the base model is refused before texts are read."""
         name, *options = command
         done = call("train", name, vocabulary, tmp_path / "none.txt", *options, "-o", tmp_path / "o.txt", code=1)
         assert ".txt is a form of WordPiece, but the vocabulary is BPE" in done.stderr
 
     def test_table_without_tokens(self, texts: Path, tmp_path: Path) -> None:
-        """A table of keywords is refused as an old vocabulary, and the message contains its kind."""
+        """A table of keywords is refused as a base vocabulary, and the message contains its kind."""
         keywords(["a"]).save(tmp_path / "keywords.npz")
         done = call("train", "like", tmp_path / "keywords.npz", texts, "-o", tmp_path / "o.json", code=1)
         assert "is a table of keywords; expected the table of a tokenizer" in error_of(done)

@@ -22,8 +22,8 @@ import fst
 from fst import train
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.errors import UnsupportedError, VocabularyError
+from fst.train.base_tokenizers import exported_from, parts_of
 from fst.train.counting import table_for
-from fst.train.old_tokenizers import stated_by, statement_of
 from fst.train.pipeline import SPLITTERS
 from fst.train.result import FIELDS, Trained
 from fst.train.retraining import recipe_of
@@ -146,11 +146,11 @@ def test_pieces_are_those_of_transformers() -> None:
     assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
 
 
-def test_old_vocabulary_is_read_once(tmp_path: Path) -> None:
-    """The parts of an old vocabulary are enough, without its file."""
+def test_base_vocabulary_is_read_once(tmp_path: Path) -> None:
+    """The parts of a base vocabulary are enough, without its file."""
     path, old = tmp_path / "tokenizer.json", tokenizers.Tokenizer(models.WordPiece(vocab={"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     old.save(str(path))
-    expected, stated = train.like(path, CORPUS, 200), stated_by(path)
+    expected, stated = train.like(path, CORPUS, 200), parts_of(path)
     path.unlink()
     assert train.like(stated, CORPUS, 200).to_json() == expected.to_json()
 
@@ -163,7 +163,7 @@ def test_splitters_share_a_table() -> None:
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
     """Train a WordPiece vocabulary like an old one, with the characters with ## in the order that `transformers` chose at random."""
     tokens = expected["model"]["vocab"]
-    recipe = recipe_of(*statement_of(old))
+    recipe = recipe_of(*exported_from(old))
     with symbols_in([token for token in tokens if token.startswith("##") and len(token) == 3]):
         return recipe.completed(train.wordpiece(texts, splitter=recipe.pipeline, vocab_size=len(tokens), **recipe.options))
 
@@ -176,7 +176,7 @@ def test_wordpiece_is_that_of_transformers() -> None:
 
 
 @pytest.mark.parametrize("kind", OLD)
-def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
+def test_all_forms_of_a_base_tokenizer_agree(kind: str, tmp_path: Path) -> None:
     """A `transformers` tokenizer, its folder, its tokenizer.json, its table and its stand-in give the same settings for a new
     vocabulary.
     """
@@ -184,10 +184,10 @@ def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
     live.save_pretrained(tmp_path)
     table = fst.compile.tokenizer(live)
     table.save(tmp_path / "a.npz")
-    first = recipe_of(*statement_of(live))
+    first = recipe_of(*exported_from(live))
     tok = fst.Tokenizer(table)
     for old in [live.backend_tokenizer, tmp_path, str(tmp_path / "tokenizer.json"), table, tok, fst.hf(tok), tmp_path / "a.npz"]:
-        other = recipe_of(*statement_of(old))
+        other = recipe_of(*exported_from(old))
         assert (other.kind, other.size, other.options, other.others, other.flags) == (
             *(first.kind, first.size, first.options, first.others, first.flags),
         )
@@ -263,7 +263,7 @@ def test_special_tokens_are_renamed_and_added() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"splitter": "gpt2"}, "splitter is given; expected none, because the old tokenizer splits the texts"),
+        ({"splitter": "gpt2"}, "splitter is given; expected none, because the base tokenizer splits the texts"),
         ({"normalizer": "nfc"}, "normalizer is given; expected none"),
         ({"special_tokens_map": {"[EOS]": "x"}}, r"special_tokens_map has the name '\[EOS\]'; expected names of added tokens: '\[PAD\]', "),
         ({"special_tokens_map": 3}, "special_tokens_map is 3; expected a mapping of old names to new ones"),
@@ -271,7 +271,7 @@ def test_special_tokens_are_renamed_and_added() -> None:
     ],
 )
 def test_arguments_without_meaning_are_errors(options: Any, message: str) -> None:
-    """An argument that contradicts the old tokenizer, or has no meaning for it, is refused, and the message contains its name."""
+    """An argument that contradicts the base tokenizer, or has no meaning for it, is refused, and the message contains its name."""
     with pytest.raises(fst.FstError, match=message):
         train.like(bert(), SENTENCES, 120, **options)
 
@@ -287,7 +287,7 @@ def test_nested_post_processors_get_new_ids() -> None:
 
 
 def test_post_processors_need_special_tokens() -> None:
-    """A post-processor is refused if it contains a token that is not special in the old tokenizer, and the message contains the token."""
+    """A post-processor is refused if it contains a token that is not special in the base tokenizer, and the message contains the token."""
     live = json.loads(bert().backend_tokenizer.to_str())
     live["added_tokens"] = [token for token in live["added_tokens"] if token["content"] != "[SEP]"]
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token; make it a special token"):
@@ -311,14 +311,14 @@ def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
     assert trained.tokenizer().encode("a<tool>").tolist() == reference.encode("a<tool>")
 
 
-def test_size_is_that_of_the_old_vocabulary() -> None:
+def test_size_is_that_of_the_base_vocabulary() -> None:
     """If `vocab_size` is not passed, the new vocabulary has the same size as the old one."""
     old = train.like(byte_level(), SENTENCES, 300)
     assert len(train.like(old, SENTENCES).vocabulary) == 300
 
 
 def test_options_reach_the_trainer() -> None:
-    """Options that are passed to the trainer replace the settings of the old tokenizer."""
+    """Options that are passed to the trainer replace the settings of the base tokenizer."""
     trained = train.like(llama(), SENTENCES, 400, byte_fallback=True, min_frequency=100)
     assert trained.stopped == "min_frequency"
     assert trained.vocabulary["<0xFF>"] == 258
@@ -326,7 +326,7 @@ def test_options_reach_the_trainer() -> None:
 
 
 def test_texts_may_be_counted_words() -> None:
-    """Words that were counted with the old tokenizer give the same vocabulary as their texts."""
+    """Words that were counted with the base tokenizer give the same vocabulary as their texts."""
     words = train.words(SENTENCES, splitter=byte_level())
     assert train.like(byte_level(), words, 330).vocabulary == train.like(byte_level(), SENTENCES, 330).vocabulary
 

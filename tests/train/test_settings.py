@@ -42,7 +42,7 @@ def settings_of(live: Any) -> dict[str, Any]:
 
 
 def check(new: Trained, old: Any, folder: Path, texts: Iterable[str] = TEXTS) -> None:
-    """Check that a saved vocabulary has the settings of the old tokenizer, and the same ids in `transformers` as in this package."""
+    """Check that a saved vocabulary has the settings of the base tokenizer, and the same ids in `transformers` as in this package."""
     new.save(folder)
     live, made = loaded(folder), [new.tokenizer(), fst.Tokenizer(fst.compile.tokenizer(folder))]
     expected = settings_of(old)
@@ -99,7 +99,7 @@ def test_live_tokenizers_give_their_settings(name: str, way: str, tmp_path: Path
 
 
 def small() -> Trained:
-    """A vocabulary that was trained without an old tokenizer."""
+    """A vocabulary that was trained without a base tokenizer."""
     options: Any = {"splitter": "gpt2", "special_tokens": ["<s>", "</s>", "<pad>", "<mask>"]}
     return train.bpe(TEXTS, vocab_size=300, **options)
 

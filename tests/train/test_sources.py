@@ -18,7 +18,7 @@ from fst.runtime.files.packing import CHUNK
 from fst.train import counting
 from fst.train.pipeline import Pipeline
 
-OLD = ["[UNK]", "a", "##b"]  # the tokens of an old vocabulary
+OLD = ["[UNK]", "a", "##b"]  # the tokens of a base vocabulary
 REMEDIES = "to read files, correct the name or pass each as a pathlib.Path; to read the items as texts, pass iter(texts)"
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from fst.cli.group import CommandGroup
-from fst.cli.options import READING, files_argument, reading_options, threads_option, with_options
-from fst.cli.parameters import FileName, Number
+from fst.cli.options import READING, FileName, Number, files_argument, reading_options, threads_option, with_options
 
 Option = Callable[[Any], Any]
 
@@ -142,7 +141,7 @@ class Trainers(CommandGroup):
 
 @click.group("train", cls=Trainers)
 def command() -> None:
-    """Train vocabularies on texts, or change old vocabularies.
+    """Train vocabularies on texts, or change existing ones.
 
     \b
     Examples:
@@ -293,14 +292,14 @@ def number_option(name: str, description: str, default: str | None = None) -> Op
     return click.option(name, type=kind, metavar="N", required=default is None, show_default=default or False, help=description)
 
 
-old_argument = click.argument("old", type=FileName())
+base_argument = click.argument("base", type=FileName())
 
 
-@trainer("like", old_argument, number_option("--vocab-size", "The number of tokens.", "that of OLD"), run_options)
+@trainer("like", base_argument, number_option("--vocab-size", "The number of tokens.", "that of BASE"), run_options)
 def like_command(**options: Any) -> None:
-    """Train a vocabulary like OLD on other texts.
+    """Train a vocabulary like BASE on other texts.
 
-    OLD is a table, a tokenizer.json or the folder of a tokenizer. The new vocabulary has the same kind of model, the same splitter and the
+    BASE is a table, a tokenizer.json or the folder of a tokenizer. The new vocabulary has the same kind of model, the same splitter and the
     same special tokens.
 
     \b
@@ -312,9 +311,9 @@ def like_command(**options: Any) -> None:
     train("like", **options)
 
 
-@trainer("extend", old_argument, number_option("--add", "The number of new tokens."), run_options)
+@trainer("extend", base_argument, number_option("--add", "The number of new tokens."), run_options)
 def extend_command(**options: Any) -> None:
-    """Add tokens to a vocabulary; its tokens, ids and merges stay. OLD is a table, a tokenizer.json or the folder of a tokenizer.
+    """Add tokens to a vocabulary; its tokens, ids and merges stay. BASE is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
     Examples:
@@ -326,14 +325,14 @@ def extend_command(**options: Any) -> None:
 
 
 @command.command("trim")
-@old_argument
+@base_argument
 @files_argument
 @writing_options
 @number_option("--keep", "The number of tokens that stay.")
 @click.option("--ids", type=FileName(), metavar="FILE.npy", help="Write the new id of each old id, -1 if removed: to cut embeddings.")
 @corpus_options
 def trim_command(**options: Any) -> None:
-    """Remove the tokens that texts use least. OLD is a table, a tokenizer.json or the folder of a tokenizer.
+    """Remove the tokens that texts use least. BASE is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
     Examples:

@@ -32,17 +32,7 @@ PARQUET = ".parquet"
 
 
 def count(files: Sequence[str], output: str, **options: Any) -> None:
-    """Count the words of files, and write them.
-
-    Args:
-        files: the files.
-        output: the Parquet file to write.
-        options: the other options of the command.
-
-    Raises:
-        click.UsageError: the output is an input, or its ending is not ``.parquet``.
-        click.exceptions.Exit: the deadline ended the count; the words so far are written.
-    """
+    """Count the words of files, and write them. `output`: the Parquet file to write. `options`: the other options of the command."""
     if ending(output) != (PARQUET, None):
         raise click.UsageError(f"{output}: words are written as Parquet; name a file that ends in {PARQUET}")
     keep_apart([output], files)
@@ -65,7 +55,7 @@ def train(
     overwrite: bool,
     report: str | None,
     by: str | None,
-    old: str | None = None,
+    base: str | None = None,
     **options: Any,
 ) -> None:
     """Train a vocabulary on files, and write it.
@@ -77,29 +67,23 @@ def train(
         overwrite: whether existing files in the folder are replaced.
         report: a file of held-out texts; None: no report.
         by: a column or field of the file `report`; figures are printed for each of its values. None: figures of all texts together.
-        old: the old vocabulary, for `like` and `extend`; None for other trainers.
+        base: the base vocabulary, for `like` and `extend`; None for other trainers.
         options: the other options of the command. For options without a value, the default of the trainer applies.
-
-    Raises:
-        click.UsageError: the output is an input, or a file of the folder exists.
-        UnsupportedError: the format of the output is unknown, or cannot express the vocabulary.
-        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.train.checkpoints.need_checkpoint`.
-        click.exceptions.Exit: the deadline ended the run; the vocabulary so far is written.
     """
     import fst
     from fst.train.checkpoints import need_checkpoint
 
     begun, checkpoint, deadline = monotonic(), options.get("checkpoint"), options.get("deadline")
 
-    _check_output(output, overwrite, [*files, *filter(None, [report, old])], KINDS.get(trainer))
+    _check_output(output, overwrite, [*files, *filter(None, [report, base])], KINDS.get(trainer))
     if checkpoint is not None:
-        keep_apart([checkpoint], [*files, *filter(None, [report, old])])
+        keep_apart([checkpoint], [*files, *filter(None, [report, base])])
         need_checkpoint(checkpoint)
     options["normalizer"] = _normalizer(options.get("normalizer"))
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
-    before, by = ([], counting.get("splitter")) if old is None else _old(old, trainer, output)
+    before, by = ([], counting.get("splitter")) if base is None else _base(base, trainer, output)
     words = _words(files, reading, {**counting, "splitter": by, "deadline": deadline})
     if deadline is not None:
         given["deadline"] = max(deadline - (monotonic() - begun), 0.0)
@@ -114,7 +98,7 @@ def train(
 
 
 def trim(
-    old: str,
+    base: str,
     files: Sequence[str],
     output: str,
     *,
@@ -128,19 +112,19 @@ def trim(
     """Remove the tokens that texts use least from a vocabulary, and write the rest.
 
     Args:
-        old: the vocabulary.
+        base: the vocabulary.
         keep: the number of tokens that are not removed.
         ids: the file to write the new id of each old id to; None: no file.
         files, output, overwrite, report, by, options: as in `train`.
     """
     import fst
 
-    inputs = [old, *files, *filter(None, [report])]
+    inputs = [base, *files, *filter(None, [report])]
     _check_output(output, overwrite, inputs)
     if ids is not None:
         keep_apart([ids], [*inputs, output])
         check_target(ids)
-    reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim", output)
+    reading, tokenizer = _taken(options, READING), _tokenizer(base, "trim", output)
     measured = _measured(report, by, reading)
     words = _words(files, reading, {**_taken(options, COUNTING), "splitter": tokenizer})
     trimmed = fst.train.trim(tokenizer, words, keep)
@@ -160,31 +144,30 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
             click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
 
 
-def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
-    """The old vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
+def _base(base: str, command: str, output: str) -> tuple[list[Any], Any]:
+    """The base vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
     which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough, which is read once.
     """
     if command != "like":
-        tokenizer = _tokenizer(old, command, output)
+        tokenizer = _tokenizer(base, command, output)
         return [tokenizer], tokenizer
     from fst.cli.tables import load
-    from fst.train.old_tokenizers import stated_by
+    from fst.train.base_tokenizers import parts_of
     from fst.train.pipeline import Pipeline
     from fst.train.saving import files_of
 
-    source = load(old) if old.endswith(".npz") else old
-    stated = stated_by(source, f"fst train {command}")
-    files_of(output, stated.document["model"].get("type"))
-    return [stated], Pipeline.of_document(stated.document)
+    source = load(base) if base.endswith(".npz") else base
+    parts = parts_of(source, f"fst train {command}")
+    files_of(output, parts.document["model"].get("type"))
+    return [parts], Pipeline.of_document(parts.document)
 
 
-def _tokenizer(old: str, command: str, output: str) -> Any:
-    """Load the old vocabulary of `command` as a tokenizer."""
+def _tokenizer(base: str, command: str, output: str) -> Any:
     from fst.bridge.from_live import compiled
     from fst.cli.tables import load
     from fst.train.saving import files_of
 
-    tokenizer = compiled(load(old) if old.endswith(".npz") else old, f"fst train {command}")
+    tokenizer = compiled(load(base) if base.endswith(".npz") else base, f"fst train {command}")
     files_of(output, KINDS_OF_TABLES.get(tokenizer._table.kind))
     return tokenizer
 
@@ -205,7 +188,6 @@ def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) ->
 
 
 def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | None) -> None:
-    """Write a vocabulary, and print its figures on held-out texts."""
     result.save(output)
     click.echo(f"{output}: {counted(len(result.vocabulary), 'token')}; stopped by {result.stopped}", err=True)
     if measured is not None:
@@ -243,9 +225,7 @@ def _normalizer(given: str | None) -> Any:
 
 
 def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str | None = None) -> None:
-    """Check that an output can be written, before any input is read; raise an error otherwise. `kind` is the type of the model, if it is
-    known.
-    """
+    """Check that an output can be written, before any input is read. `kind`: the type of the model, if it is known."""
     from fst.train.saving import files_of
 
     names = files_of(output, kind)

@@ -101,14 +101,9 @@ def drop_top(state):
 
 @part
 def merge(record, left, right, made, state):
-    """Merge all occurrences of the pair at the top of the heap.
-
-    Args:
-        record: the record of the pair at the top of the heap.
-        left, right, made: the ids of the pair's two tokens and of the merged token.
-
-    Returns:
-        False if an array is too short; in this case, the state is unchanged.
+    """Merge all occurrences of the pair at the top of the heap. `record`: the record of the pair at the top of the heap. `left`, `right`,
+    `made`: the ids of the pair's two tokens and of the merged token. Returns False if an array is too short; in this case, the state is
+    unchanged.
     """
     numbers = state.numbers
     begin, end = state.records[2 * record], state.records[2 * record + 1]

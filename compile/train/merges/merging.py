@@ -41,15 +41,10 @@ OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_R
 
 
 class Text(NamedTuple):
-    """Properties of the first symbols, for the rules of SentencePiece.
+    """Properties of the first symbols, for the rules of SentencePiece."""
 
-    Attributes:
-        kinds: int32[ids], the script of each symbol; 0: the symbol may be in tokens of any script.
-        space: the id of the symbol ▁; `NONE`: no word contains it.
-    """
-
-    kinds: NDArray[np.int32]
-    space: int
+    kinds: NDArray[np.int32]  # int32[ids], the script of each symbol; 0: the symbol may be in tokens of any script
+    space: int  # the id of the symbol ▁; `NONE`: no word contains it
 
 
 class Merging(NamedTuple):

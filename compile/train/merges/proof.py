@@ -11,6 +11,18 @@ Anyone can write a checkpoint with the right digests, and kernels check no indic
 - Hash tables have enough free slots for all insertions before they are enlarged. Linked lists of symbols have no cycles.
 
 Counts are not checked: wrong counts only change the order of merges.
+
+Example: the words "abab" and "cab" with a = 0, b = 1, c = 2, after the merge of a and b into 3, see `fst.compile.train.merges.step`. `|` is
+`WORD_END`::
+
+    index of cell                 0  1  2  3  4  5  6  7  8  9
+    cells                         |  3  3  3  3  |  2  3  3  |       lengths 1, 1, 1, 2
+    beginnings of tokens             1     3        6  7             found by `find_starts`, which needs whole tokens between `|`
+    positions of (b, a)                 2                            cell 2 is 3, not b: stale, so it may be inside of a token
+    positions of (c, ab)                            6                cell 6 is c: it must be a beginning, and it is
+
+If cell 3 were 0, the word would be "ab", "a" and half of "ab", so the state is refused. So is the position 4 of a pair (ab, ab): cell 4 is
+ab, but no beginning, and a kernel would read past the word.
 """
 
 from __future__ import annotations
@@ -54,12 +66,7 @@ Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether the arr
 
 
 def prove(state: Merging, first: Merging) -> None:
-    """Raise an error if kernels cannot safely run on a state.
-
-    Args:
-        state: the state from a file, with the dtypes of `Merging`.
-        first: the first state of the run.
-    """
+    """Raise an error if kernels cannot safely run on a state from a file. `first`: the first state of the run."""
     for checks in (_fixed_parts, _numbers, _lengths, _tables, _indices, _merges, _records):
         for name, holds in checks(state, first):
             if not holds:

@@ -71,14 +71,9 @@ def is_short(left, right, state):
 
 @kernel
 def count_pairs(state, sizes):
-    """Count the pairs of neighbouring tokens.
-
-    Args:
-        state: `Merging`. `pairs`, empty before, is filled with counts; `USED` and `ADJACENT` of `numbers` are set.
-        sizes: int64[slots], all 0; filled with the number of occurrences of each pair, at the pair's slot in `pairs`.
-
-    Returns:
-        False if `pairs` is too small: at most half of its slots may be used.
+    """Count the pairs of neighbouring tokens. `state`: `Merging`. `pairs`, empty before, is filled with counts; `USED` and `ADJACENT` of
+    `numbers` are set. `sizes`: int64[slots], all 0; filled with the number of occurrences of each pair, at the pair's slot in `pairs`.
+    Returns False if `pairs` is too small: at most half of its slots may be used.
     """
     cells, words, counts, pairs, lengths = state.cells, state.words, state.counts, state.pairs, state.lengths
     used, adjacent, at = 0, 0, 1
@@ -106,11 +101,8 @@ def count_pairs(state, sizes):
 
 @kernel
 def record_pairs(state, sizes):
-    """Create a record for each pair that `count_pairs` counted, and build the heap.
-
-    Args:
-        state: `Merging`, with enough capacity in `pool`, `records`, `keys` and the heap; they are filled.
-        sizes: from `count_pairs`; overwritten.
+    """Create a record for each pair that `count_pairs` counted, and build the heap. `state`: `Merging`, with enough capacity in `pool`,
+    `records`, `keys` and the heap; they are filled. `sizes`: from `count_pairs`; overwritten.
     """
     numbers, cells, pairs = state.numbers, state.cells, state.pairs
     record, place = 0, 0
@@ -152,15 +144,9 @@ def move_pairs(old, new):
 
 @kernel
 def find_starts(cells, lengths, starts):
-    """Find the first cell of each token, and check that tokens fill their words.
-
-    Args:
-        cells: int32[n], symbols or negative numbers; the last cell is `WORD_END`.
-        lengths: int32[symbols], from 1 to n.
-        starts: bool[n], all false; filled.
-
-    Returns:
-        Whether every token is inside one word and has its symbol in its last cell.
+    """Find the first cell of each token, and check that tokens fill their words. `cells`: int32[n], symbols or negative numbers; the last
+    cell is `WORD_END`. `lengths`: int32[symbols], from 1 to n. `starts`: bool[n], all false; filled. Returns whether every token is inside
+    one word and has its symbol in its last cell.
     """
     at = 0
     while at < len(cells):

@@ -1,4 +1,16 @@
-"""Kernels of one merge of byte-pair encoding in training; see `fst.compile.train.merges.loop`."""
+"""Kernels of one merge of byte-pair encoding in training; see `fst.compile.train.merges.loop`.
+
+Example: the words "abab" (count 3) and "cab" (count 2), with a = 0, b = 1, c = 2 and `WORD_END` written as `|`. The pair (a, b) with the
+count 8 becomes the token 3::
+
+    cells                     | a b a b | c a b |     positions of (a, b): 1, 3, 7
+    `collect`                 left neighbours: c with the count 2; 3 with the count 3, as the occurrence at 3 directly follows that at 1, so
+                              `between` is 3; no right neighbours
+    `update_pairs`            new pairs (c, 3) with the count 2 and (3, 3) with 3; (c, a) falls from 2 to 0, and (b, a) from 3 to 0
+    `write`                   | 3 3 3 3 | c 3 3 |     the first and the last cell of each token; a third cell would be `INSIDE`
+                              positions of (3, 3): 1; of (c, 3): 6
+    `forget`                  the counts of the neighbours c and 3 are 0 again
+"""
 
 from __future__ import annotations
 
@@ -136,11 +148,7 @@ def forget(lefts, rights, state):
 
 @part
 def add_pair(key, count, occurrences, state):
-    """Increase the count of a new pair, and create a record for its positions.
-
-    Returns:
-        The start of the record's block in `pool`.
-    """
+    """Increase the count of a new pair, and create a record for its positions. Returns the start of the record's block in `pool`."""
     numbers, pairs = state.numbers, state.pairs
     slot = slot_of(key, pairs)
     if pairs[slot] == EMPTY:

@@ -2,6 +2,14 @@
 
 The heap is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so the pair can be moved as soon as its score
 changes. Scores rise and fall during training, so a heap that keeps outdated scores would need a new entry for each change.
+
+Example: the pairs 0 to 5 with the scores ¼, ½, ½, ⅛, ¼, ⅕; the first occurrences of pairs 1 and 2, whose scores are equal, are 4 and 2. The
+children of place p are the places 4p + 1 to 4p + 4::
+
+    heap (pairs)     scores                   after
+    2 0 1 3 4 5      ½  ¼  ½  ⅛  ¼  ⅕         push of all pairs; pair 2 precedes pair 1
+    4 0 1 3 2 5      ¾  ¼  ½  ⅛  ½  ⅕         change of pair 4 to ¾: it rises from place 4 to place 0, and pair 2 takes place 4
+    2 0 1 3 5        ½  ¼  ½  ⅛  ⅕            remove of pair 4: pair 5 fills place 0, and sinks to place 4, from which pair 2 rises
 """
 
 from __future__ import annotations
@@ -24,11 +32,8 @@ def score_of(count, left, right):
 
 @part
 def long_quotient(count, left, right):
-    """``count / (left * right)``, divided bit by bit and rounded once, half to even.
-
-    Args:
-        count: uint64 from 1 to 2**63 - 1, at most `left` * `right`.
-        left, right: uint64 from 1 to 2**63 - 1.
+    """``count / (left * right)``, divided bit by bit and rounded once, half to even. `count`: uint64 from 1 to 2**63 - 1, at most `left` *
+    `right`. `left`, `right`: uint64 from 1 to 2**63 - 1.
     """
     low = (left & LOW_HALF) * (right & LOW_HALF)
     middle = (left >> HALF) * (right & LOW_HALF) + (low >> HALF)

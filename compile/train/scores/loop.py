@@ -55,11 +55,8 @@ ROOT = 0  # index in the heap for the pair with the greatest score
 
 @kernel
 def is_tiled(cells, lengths):
-    """Whether each word consists of whole tokens; if so, no kernel reads outside the array of cells.
-
-    Args:
-        cells: int32[n].
-        lengths: int32[tokens]; 0 for tokens that no merge has made yet.
+    """Whether each word consists of whole tokens; if so, no kernel reads outside the array of cells. `cells`: int32[n]. `lengths`:
+    int32[tokens]; 0 for tokens that no merge has made yet.
     """
     if len(cells) == 0 or cells[0] != GAP:
         return False
@@ -145,14 +142,9 @@ def sort_cells(cells, index, begin, end, out, shift):
 
 @kernel
 def index_pairs(cells, index):
-    """Count tokens and pairs, and put the pairs into the heap.
-
-    Args:
-        cells: int32[n], checked by `is_tiled`.
-        index: an `Index` whose `frequencies`, `sizes` and `sums` are 0 and whose `lefts` and `rights` are `NONE`; filled.
-
-    Returns:
-        `DONE`, or `PAIRS` if the index has too few rows.
+    """Count tokens and pairs, and put the pairs into the heap. `cells`: int32[n], checked by `is_tiled`. `index`: an `Index` whose
+    `frequencies`, `sizes` and `sums` are 0 and whose `lefts` and `rights` are `NONE`; filled. Returns `DONE`, or `PAIRS` if the index has
+    too few rows.
     """
     pool, lengths, numbers, pairs = index.pool, index.lengths, index.numbers, index.pairs
     size, cell = 0, 0
@@ -190,9 +182,7 @@ def index_pairs(cells, index):
 
 @part
 def best_pair(cells, index):
-    """The row of the pair with the greatest score, or `NONE`. The first cell of a pair may be stale, so it is corrected when the pair
-    reaches the top of the heap.
-    """
+    """The row of the pair with the greatest score, or `NONE`. A stale first cell is corrected when its pair reaches the top of the heap."""
     pool, pairs = index.pool, index.pairs
     while index.numbers[HEAP_SIZE] > 0:
         row = index.heap[ROOT]
@@ -208,11 +198,7 @@ def best_pair(cells, index):
 
 @part
 def join(cells, index, row, new):
-    """Write the new token over the cells of a pair, from left to right. Stale cells are skipped and removed from the row.
-
-    Returns:
-        The number of occurrences of the new token.
-    """
+    """Write the new token over the cells of a pair, from left to right, and drop stale cells. Returns the number of its occurrences."""
     pool, pairs = index.pool, index.pairs
     left, right = pairs[row, LEFT], pairs[row, RIGHT]
     size = np.int64(index.lengths[left])
@@ -339,11 +325,7 @@ def scatter(cells, index, start, end, new, count):
 
 @part
 def merge(cells, index, row, new):
-    """Merge all occurrences of a pair into a new token.
-
-    Returns:
-        The number of occurrences of the new token, and the number of cells and rows that were visited.
-    """
+    """Merge all occurrences of a pair. Returns the number of occurrences of the new token, and of the cells and rows visited."""
     pairs, frequencies, tokens = index.pairs, index.frequencies, len(index.lengths)
     left, right, work = pairs[row, LEFT], pairs[row, RIGHT], pairs[row, END] - pairs[row, START]
     total = join(cells, index, row, new)

@@ -85,23 +85,14 @@ class Index(NamedTuple):
 
 @dataclass
 class Merger:
-    """Merges pairs by score until the arrays of the state are full.
+    """Merges pairs by score until the arrays of the state are full."""
 
-    Attributes:
-        cells: int32[cells], the tokens of all words before the first merge.
-        words: int32[cells], the word of each cell.
-        counts: int64[words], positive; the sum of ``count × cells`` over all words is below 2**63.
-        atoms: the number of tokens before the first merge.
-        least: the minimum count of a pair for a merge; at least 1.
-        index: the index computed from the state in the first round.
-    """
-
-    cells: NDArray[np.int32]
-    words: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    atoms: int
-    least: int
-    index: Index | None = None
+    cells: NDArray[np.int32]  # int32[cells], the tokens of all words before the first merge
+    words: NDArray[np.int32]  # int32[cells], the word of each cell
+    counts: NDArray[np.int64]  # int64[words], positive; the sum of ``count × cells`` over all words is below 2**63
+    atoms: int  # the number of tokens before the first merge
+    least: int  # the minimum count of a pair for a merge; at least 1
+    index: Index | None = None  # the index computed from the state in the first round
 
     def advance(self, state: State) -> tuple[State, int, bool]:
         """Make one round of merges. Return the state, the number of merges so far, and whether this was the last round."""
@@ -138,9 +129,7 @@ class Merger:
         yield "cells", bool(is_tiled.call(state.cells, lengths))
 
     def _lengths(self, state: State) -> NDArray[np.int32]:
-        """The length of each token in cells. Lengths above the number of cells, which occur only in damaged states, are limited to this
-        number.
-        """
+        """The length of each token in cells, at most the number of cells: only damaged states have greater lengths."""
         lengths, most = [1] * self.atoms, len(state.cells)
         for left, right in zip(state.lefts[: state.made[0]].tolist(), state.rights[: state.made[0]].tolist(), strict=True):
             lengths.append(min(lengths[left] + lengths[right], most))

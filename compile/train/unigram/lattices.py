@@ -28,19 +28,12 @@ TAKE_LOG_SHARES = Deferred("fst.compile.train.unigram.steps", "take_log_shares")
 
 
 class Letters(NamedTuple):
-    """The words as letters.
+    """The words as letters."""
 
-    Attributes:
-        letters: int32[places], the letters of each word, and 0 after it. U+0000 in a word is also 0.
-        starts: int64[words + 1], the first place of each word.
-        counts: float64[words].
-        alphabet: int64[letters + 1], the code point of each letter; 0 for letter 0.
-    """
-
-    letters: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    counts: NDArray[np.float64]
-    alphabet: NDArray[np.int64]
+    letters: NDArray[np.int32]  # int32[places], the letters of each word, and 0 after it. U+0000 in a word is also 0.
+    starts: NDArray[np.int64]  # int64[words + 1], the first place of each word
+    counts: NDArray[np.float64]  # float64[words]
+    alphabet: NDArray[np.int64]  # int64[letters + 1], the code point of each letter; 0 for letter 0
 
     @property
     def longest(self) -> int:
@@ -73,21 +66,13 @@ class Letters(NamedTuple):
 
 
 class Seeds(NamedTuple):
-    """The pieces before the first round: the unknown piece (seed 0), then characters by frequency, then other substrings by score.
+    """The pieces before the first round: the unknown piece (seed 0), then characters by frequency, then other substrings by score."""
 
-    Attributes:
-        places: int64[seeds], for each seed, a place where it occurs.
-        lengths: int32[seeds], the number of letters of each seed.
-        scores: float64[seeds], the logarithm of each seed's share in the total weight of all seeds; NaN for seed 0.
-        letters: int32[letters + 1], the seed of each letter; 0 for letter 0.
-        lattices: the arcs of all seeds.
-    """
-
-    places: NDArray[np.int64]
-    lengths: NDArray[np.int32]
-    scores: NDArray[np.float64]
-    letters: NDArray[np.int32]
-    lattices: Lattices
+    places: NDArray[np.int64]  # int64[seeds], for each seed, a place where it occurs
+    lengths: NDArray[np.int32]  # int32[seeds], the number of letters of each seed
+    scores: NDArray[np.float64]  # float64[seeds], the logarithm of each seed's share in the total weight of all seeds; NaN for seed 0
+    letters: NDArray[np.int32]  # int32[letters + 1], the seed of each letter; 0 for letter 0
+    lattices: Lattices  # the arcs of all seeds
 
 
 class Lattices(NamedTuple):
@@ -107,10 +92,7 @@ class Lattices(NamedTuple):
 
     def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
         """Remove the arcs of seeds that are no longer pieces. The arrays are changed in place, so the old lattices become invalid.
-
-        Args:
-            pieces: the seeds that are pieces, including seed 0.
-            seeds: the number of all seeds.
+        `pieces`: the seeds that are pieces, including seed 0. `seeds`: the number of all seeds.
         """
         lives = np.zeros(seeds, np.bool_)
         lives[pieces] = True
@@ -191,13 +173,7 @@ class Paths(NamedTuple):
 
 
 def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.int64]) -> Letters:
-    """Convert words to letters.
-
-    Args:
-        words: the words; only their counts are used.
-        code_points: the characters of all words.
-        ends: the end of each word in `code_points`.
-    """
+    """Convert words to letters. `code_points`: the characters of all words. `ends`: the end of each word in `code_points`."""
     chars = np.concatenate([np.zeros(1, np.int64), ends])
     places = len(code_points) + len(words)
     if not code_points.any():
@@ -219,12 +195,8 @@ def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.in
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
-    """Find the seeds: all characters, and all substrings that are followed by at least two different letters or word ends.
-
-    Args:
-        text: the words.
-        longest: the maximum number of letters of a substring.
-        most: the maximum number of seeds, unless there are more characters.
+    """Find the seeds: all characters, and all substrings that are followed by at least two different letters or word ends. `text`: the
+    words. `longest`: the maximum number of letters of a substring. `most`: the maximum number of seeds, unless there are more characters.
     """
     letters = text.letters
     order = _sorted_suffixes(letters, longest + 1, len(text.alphabet) - 1)

@@ -18,12 +18,8 @@ ROOT = 0
 @kernel
 def pack_letters(letters, bits, width, keys):
     """Pack the first letters of each suffix into one number, so that numbers are ordered like the suffixes. After the end of a word,
-    letters are 0.
-
-    Args:
-        letters: int32[n], below ``1 << bits``; 0 after each word.
-        bits, width: the number of bits of a letter, and the number of letters in a number; ``bits * width`` is at most 63.
-        keys: int64[n], filled.
+    letters are 0. `letters`: int32[n], below ``1 << bits``; 0 after each word. `bits`, `width`: the number of bits of a letter, and the
+    number of letters in a number; ``bits * width`` is at most 63. `keys`: int64[n], filled.
     """
     key, shift = 0, bits * (width - 1)
     for place in range(len(letters) - 1, -1, -1):
@@ -144,9 +140,7 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
 
 @kernel
 def keep_arcs(first, seeds, sizes, lives):
-    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, an arc of the unknown piece is the last arc at its
-    place.
-    """
+    """Drop the arcs of seeds that are no longer pieces. For a letter that is no piece, an arc of the unknown piece is the last one."""
     arcs, begin = 0, np.int64(0)
     for place in range(len(first) - 1):
         end, is_unknown = first[place + 1], False

@@ -32,11 +32,7 @@ def log_sum(left, right):
 
 @kernel
 def take_log_shares(scores):
-    """Replace each number by the logarithm of its share in the total.
-
-    Args:
-        scores: float64[n], positive; changed.
-    """
+    """Replace each number by the logarithm of its share in the total. `scores`: float64[n], positive; changed."""
     total = 0.0
     for score in scores:
         total += score

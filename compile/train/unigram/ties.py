@@ -77,14 +77,8 @@ def list_nodes(lattices, scores, begin, size, nodes):
 
 @part
 def find_path(nodes, last, path):
-    """Read the best path of a string, from the end of the string to its start.
-
-    Args:
-        nodes, last: from `list_nodes`.
-        path: int32[size], filled: the seeds on the path, from last to first.
-
-    Returns:
-        The number of seeds.
+    """Read the best path of a string, from the end of the string to its start. `nodes`, `last`: from `list_nodes`. `path`: int32[size],
+    filled: the seeds on the path, from last to first. Returns the number of seeds.
     """
     count = 0
     while last != BEGIN:
@@ -116,9 +110,7 @@ def push(paths, size, entry):
 
 @part
 def pop(paths, size):
-    """Pop the greatest entry from a heap of `size` entries. The gap is moved down to the bottom; then the last entry is put into the gap
-    and moved up.
-    """
+    """Pop the greatest entry from a heap of `size` entries: the gap moves to the bottom, the last entry fills it and moves up."""
     greatest, last, at = paths.heap[0], paths.heap[size - 1], 0
     size -= 1
     while CHILDREN * at + 1 < size:

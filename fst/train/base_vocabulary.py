@@ -26,19 +26,14 @@ BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, 
 
 
 @dataclass(frozen=True)
-class OldVocabulary:
-    """A vocabulary in the form of a ``tokenizer.json``.
+class BaseVocabulary:
+    """A vocabulary in the form of a ``tokenizer.json``."""
 
-    Attributes:
-        document: the value of the ``tokenizer.json``.
-        settings: settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
-    """
-
-    document: Json
-    settings: Mapping[str, Any]
+    document: Json  # the value of the ``tokenizer.json``
+    settings: Mapping[str, Any]  # settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`
 
     @classmethod
-    def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
+    def of_table(cls, document: Json, settings: Mapping[str, Any]) -> BaseVocabulary:
         """The vocabulary from which a table was compiled.
 
         A table represents WordLevel as WordPiece without tokens that continue a word; this function converts such a model back to
@@ -52,10 +47,8 @@ class OldVocabulary:
         return cls(document, settings)
 
     @classmethod
-    def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of a tiktoken encoding. Of several pairs that concatenate to the same token, the merge is the pair that BPE
-        merges.
-        """
+    def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> BaseVocabulary:
+        """The vocabulary of a tiktoken encoding. Of several pairs that make the same token, the merge is the one that BPE merges."""
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -154,7 +147,7 @@ class OldVocabulary:
         options: Mapping[str, Any] = {},
         min_count: int = 1,
     ) -> Trained:
-        """A trained vocabulary with the pipeline, the added tokens and the settings of the old vocabulary.
+        """A trained vocabulary with the pipeline, the added tokens and the settings of the base vocabulary.
 
         In `tokenizers`, added tokens outside the model always get the last ids. Therefore, added tokens with other ids become tokens of the
         model.
@@ -163,7 +156,7 @@ class OldVocabulary:
             vocabulary: token → id, for the tokens of the model and all added tokens.
             counts: int64[1 + largest id].
             stopped, merges, scores, min_count: as in `Trained`.
-            options: further options of the model, which override the old options.
+            options: further options of the model, which override the base options.
         """
         outside = self.added.keys() - self.of_model.keys() - {self.joined(*pair) for pair in merges}
         last = max((number for token, number in vocabulary.items() if token not in outside), default=-1)

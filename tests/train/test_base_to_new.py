@@ -102,7 +102,7 @@ def word_level() -> Tokenizer:
     return trained(models.WordLevel(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
 
 
-KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # a function that makes the old tokenizer, and the number of tokens to keep
+KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # a function that makes the base tokenizer, and the number of tokens to keep
     "BPE over bytes": (bpe_over_bytes, 290),
     "BPE over characters": (bpe_over_characters, 40),
     "BPE with a suffix": (bpe_with_suffix, 40),
@@ -256,7 +256,7 @@ def undone(ids: Iterable[int], size: int, parts: Mapping[int, Sequence[int]]) ->
 
 
 def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> None:
-    """Check that the ids of texts equal those of the old tokenizer if new tokens are replaced by their parts."""
+    """Check that the ids of texts equal those of the base tokenizer if new tokens are replaced by their parts."""
     ids, size = extended.vocabulary, max(live.get_vocab().values()) + 1
     parts = {ids[left + right]: (ids[left], ids[right]) for left, right in extended.merges}
     again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
@@ -362,7 +362,7 @@ def test_impossible_extensions_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
+def test_every_form_of_a_base_tokenizer_is_taken(tmp_path: Path) -> None:
     """A `tokenizers.Tokenizer`, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
     live = wordpiece()
     live.save(str(tmp_path / "tokenizer.json"))

@@ -1,4 +1,4 @@
-"""Functions that read old tokenizers for training: their ``tokenizer.json``, their settings, and how their model segments words.
+"""Functions that read base tokenizers for training: their ``tokenizer.json``, their settings, and how their model segments words.
 
 A table made from tiktoken or SentencePiece contains no ``tokenizer.json``, because on rare texts `tokenizers` could return other ids. A new
 vocabulary has new ids anyway, so components of `tokenizers` that treat nearly all texts alike are sufficient.
@@ -14,7 +14,7 @@ import numpy as np
 
 from fst.bridge.from_live import compiled, is_table
 from fst.compile.sources.read import config_of as config_of_folder
-from fst.compile.sources.read import of_statement, stated
+from fst.compile.sources.read import exported, of_exported
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import CHARSMAP, SPACES
@@ -22,7 +22,8 @@ from fst.counting.words import Words
 from fst.errors import TextError, UnsupportedError, quoted
 from fst.tables import live
 from fst.tables.header import SENTENCEPIECE
-from fst.train.old_vocabulary import OldVocabulary
+from fst.tables.sentencepiece_info import BPE, UNIGRAM
+from fst.train.base_vocabulary import BaseVocabulary
 from fst.train.pipeline import METASPACE, SPLITTERS, STRIPS
 from fst.train.result import PLAIN, Trained
 
@@ -41,15 +42,15 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
 EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}
 NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # tiktoken encoding → splitter with the same pre-tokens
 PATTERNS = {ENCODINGS[encoding].pattern: SPLITTERS[name] for encoding, name in NAMES.items()}
-KINDS = {"unigram": "Unigram", "bpe": "BPE"}
+KINDS = {UNIGRAM: "Unigram", BPE: "BPE"}
 PREPEND = {"type": "Prepend", "prepend": "▁"}
 
 
-class Stated(NamedTuple):
-    """The parts of an old tokenizer that a new vocabulary needs, so that its files are read once.
+class Parts(NamedTuple):
+    """The parts of a base tokenizer that a new vocabulary needs, so that its files are read once.
 
     Attributes:
-        document, settings: the result of `statement_of`.
+        document, settings: the result of `exported_from`.
         config: the result of `config_of`.
     """
 
@@ -58,41 +59,39 @@ class Stated(NamedTuple):
     config: Mapping[str, Any]
 
 
-def stated_by(old: Any, asker: str = LIKE) -> Stated:
-    """The parts of an old tokenizer; a `Stated` is returned as it is. For the arguments and errors, see `statement_of`."""
-    return old if isinstance(old, Stated) else Stated(*statement_of(old, asker), config_of(old))
+def parts_of(base: Any, asker: str = LIKE) -> Parts:
+    """The parts of a base tokenizer; `Parts` are returned as they are. For the arguments and errors, see `exported_from`."""
+    return base if isinstance(base, Parts) else Parts(*exported_from(base, asker), config_of(base))
 
 
-def statement_of(old: Any, asker: str = LIKE) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`.
-
-    Args:
-        old: a tokenizer in any form that `fst.train.like` accepts. It is compiled only if it has no ``tokenizer.json``.
-        asker: the name of the calling function, for messages.
+def exported_from(base: Any, asker: str = LIKE) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`. `base`: a tokenizer in any
+    form that `fst.train.like` accepts. It is compiled only if it has no ``tokenizer.json``. `asker`: the name of the calling function, for
+    messages.
     """
     from fst.runtime.compat.transformers.backend import backend_of
 
-    if isinstance(old, Trained):
-        return old._document(), old.settings
-    is_file = isinstance(old, str | Path) and not is_table(old)
-    found = stated(old) if is_file or (live.is_live(old) and not hasattr(old, "fst")) else None
+    if isinstance(base, Trained):
+        return base._document(), base.settings
+    is_file = isinstance(base, str | Path) and not is_table(base)
+    found = exported(base) if is_file or (live.is_live(base) and not hasattr(base, "fst")) else None
     if found is not None:
         return found
-    tokenizer = compiled(old, asker)
+    tokenizer = compiled(base, asker)
     document = counterpart(tokenizer._table) or backend_of(tokenizer, asker).document()
     return document, settings_of(tokenizer)
 
 
-def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
+def base_vocabulary(tokenizer: Tokenizer, asker: str) -> BaseVocabulary:
     """The vocabulary of a tokenizer. For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the pattern."""
     from fst.runtime.compat.transformers.backend import backend_of
     from fst.runtime.compat.transformers.bpe_document import model_of
 
     settings = settings_of(tokenizer)
     if not is_tiktoken(tokenizer._table):
-        return OldVocabulary.of_table(backend_of(tokenizer, asker).document(), settings)
+        return BaseVocabulary.of_table(backend_of(tokenizer, asker).document(), settings)
     parts: Any = counterpart(tokenizer._table)
-    return OldVocabulary.of_ranks({**EMPTY, **parts, "model": model_of(tokenizer._table)}, settings)
+    return BaseVocabulary.of_ranks({**EMPTY, **parts, "model": model_of(tokenizer._table)}, settings)
 
 
 def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -100,13 +99,13 @@ def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
     return {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
 
 
-def config_of(old: Any) -> Mapping[str, Any]:
-    """The ``tokenizer_config.json`` of an old tokenizer; empty without this file. For `old`, see `fst.bridge.from_live.compiled`."""
-    if isinstance(old, Trained):
-        return old.config
-    if isinstance(old, str | Path):
-        return config_of_folder(old)
-    return live.config_of(old) if live.is_fast(old) and not hasattr(old, "fst") else {}
+def config_of(base: Any) -> Mapping[str, Any]:
+    """The ``tokenizer_config.json`` of a base tokenizer; empty without this file. For `base`, see `fst.bridge.from_live.compiled`."""
+    if isinstance(base, Trained):
+        return base.config
+    if isinstance(base, str | Path):
+        return config_of_folder(base)
+    return live.config_of(base) if live.is_fast(base) and not hasattr(base, "fst") else {}
 
 
 def is_tiktoken(table: Any) -> bool:
@@ -115,30 +114,28 @@ def is_tiktoken(table: Any) -> bool:
     return any("dialect" in part for part in (text and text.pre_tokenizers) or ())
 
 
-def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """Segment each word with the old model, without the old normalizer and splitter. Return the ids."""
+def segmented(base: BaseVocabulary, words: Words) -> Batch:
+    """Segment each word with the base model, without the base normalizer and splitter. Return the ids."""
     from fst.runtime.tokenizer import Tokenizer
 
-    table = of_statement((old.alone(), {}), "the model").table()
+    table = of_exported((base.alone(), {}), "the model").table()
     try:
         texts = [word.decode() for word in words]
     except UnicodeDecodeError as error:
-        raise TextError(f"word {quoted(error.object)} is not UTF-8; expected words that the old tokenizer can read; leave it out") from None
+        raise TextError(f"word {quoted(error.object)} is not UTF-8; expected words that the tokenizer can read; leave it out") from None
     return Tokenizer(table).encode_batch(texts)
 
 
-def used(old: OldVocabulary, words: Words) -> Any:
+def used(base: BaseVocabulary, words: Words) -> Any:
     """Count the occurrences of each token in the words: int64[1 + largest id]."""
-    batch = segmented(old, words)
-    counts = np.zeros(old.size, np.int64)
+    batch = segmented(base, words)
+    counts = np.zeros(base.size, np.int64)
     np.add.at(counts, batch.ids, np.repeat(words.counts, np.diff(batch.row_splits)))
     return counts
 
 
 def counterpart(table: Any) -> Json | None:
-    """A ``tokenizer.json`` from which a vocabulary like that of a table of `tiktoken` or SentencePiece can be trained; None for other
-    tables.
-    """
+    """A ``tokenizer.json`` for training like a table of `tiktoken` or SentencePiece; None for other tables."""
     text = getattr(table.metadata, "text", None)
     if text is None:
         return None
