@@ -18,23 +18,14 @@ ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's,
 
 
 class Kind(NamedTuple):
-    """The functions that read one kind of model.
+    """The functions that read one kind of model."""
 
-    Attributes:
-        name: the type of the model in a ``tokenizer.json``.
-        function: the name of the public function that compiles models of this kind.
-        decoder: the type of ``decoder`` that tables of this kind support.
-        text: a function that reads the ``normalizer`` and the ``pre_tokenizer``.
-        model: the full name of a function that reads the ``model``.
-        needs_text: whether this function also takes the text pipeline.
-    """
-
-    name: str
-    function: str
-    decoder: str
-    text: Callable[[Component | None, Component | None], TextPipeline]
-    model: str
-    needs_text: bool = False
+    name: str  # the type of the model in a ``tokenizer.json``
+    function: str  # the name of the public function that compiles models of this kind
+    decoder: str  # the type of ``decoder`` that tables of this kind support
+    text: Callable[[Component | None, Component | None], TextPipeline]  # a function that reads the ``normalizer`` and the ``pre_tokenizer``
+    model: str  # the full name of a function that reads the ``model``
+    needs_text: bool = False  # whether this function also takes the text pipeline
 
     def read(self, model: Mapping[str, Any], text: TextPipeline) -> Model:
         """Read the ``model`` of a ``tokenizer.json``, given the text pipeline."""

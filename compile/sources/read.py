@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
-from fst.compile.sources.pretrained import chat_templates, hub, sentencepiece
+from fst.compile.sources.pretrained import chat_templates, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
@@ -26,26 +27,57 @@ from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, qu
 from fst.tables.header import FLAGS, RULES
 from fst.tables.live import is_encoding, is_live, is_processor
 
+# The name of a model, or owner and name. A name with the ending of a file is taken as a missing file, not as a model.
+NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
 TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # options of the text pipeline; all other options of WordPiece are fields of the model
-
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
 SINGLE = (tiktoken.SUFFIX, model_file.SUFFIX)
 LIVE = "the tokenizer"  # the name of a live tokenizer in messages
-
 Given = Mapping[str, Any]
 NO_OPTIONS: Given = {}
 
 
-def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
-    """Read a source. Options that are not None override the values in the source.
+def is_name(source: object) -> bool:
+    """Whether a source may be the name of a model on the Hub.
 
-    Args:
-        source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers, transformers or
-            sentencepiece.
-        options: options of the compiler.
-        kind: the required kind of model; None: any kind.
+    Examples:
+        >>> is_name("BAAI/bge-small-en-v1.5"), is_name("bert-base-uncased"), is_name("models/bert/vocab.txt"), is_name("./bert")
+        (True, True, False, False)
+    """
+    return isinstance(source, str) and NAME.fullmatch(source) is not None
+
+
+def fetched(name: str, files: tuple[str, ...]) -> Path:
+    """The folder in huggingface_hub's cache with the requested files that the model has, all of the same version.
+
+    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
+    """
+    absent = f"there is no file or folder {name!r}"
+    try:
+        from huggingface_hub import errors, snapshot_download
+    except ImportError:
+        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers") from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(files)))
+    except errors.HFValidationError:
+        raise VocabularyError(f"{absent}, and it is not the name of a model on the Hugging Face Hub either") from None
+    except errors.GatedRepoError:
+        raise VocabularyError(
+            f"{name!r} on the Hugging Face Hub has restricted access; request it there, then run `hf auth login`"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
+    except Exception as error:  # no network, no response, or not in the cache; the error's class differs between versions
+        reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
+        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None
+
+
+def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
+    """Read a source. Options that are not None override the values in the source. `source`: a file, a folder, the name of a model, the
+    tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers, transformers or sentencepiece. `options`: options of the compiler.
+    `kind`: the required kind of model; None: any kind.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
@@ -59,7 +91,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     if is_processor(source):
         return _checked(_of_proto(source.serialized_model_proto(), LIVE, given, kind), LIVE)
     if is_live(source):
-        return of_statement(live.stated(source), LIVE, given, kind)
+        return of_exported(live.exported(source), LIVE, given, kind)
     need_kind("WordPiece", kind)
     if not isinstance(source, Iterable):
         known = "a file, a folder, the name of a model, a list of tokens, or a live tokenizer"
@@ -68,21 +100,17 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
 
 
-def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
-    """Make a source from the value of a ``tokenizer.json`` and further settings.
-
-    Args:
-        statement: the value of the JSON; and settings that are not in the JSON, named as in `fst.tables.header.Settings`.
-        where: the name of the source in messages.
-        options, kind: as in `read`.
+def of_exported(exported: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
+    """Make a source from the value of a ``tokenizer.json`` and further settings. `exported`: the value of the JSON; and settings that are
+    not in the JSON, named as in `fst.tables.header.Settings`. `where`: the name of the source in messages. `options`, `kind`: as in `read`.
     """
-    return _checked(_of_statement(statement, Path(where), options, kind), where)
+    return _checked(_of_exported(exported, Path(where), options, kind), where)
 
 
 def _found(source: str | Path) -> Path:
     path = Path(source)
-    if hub.is_name(source) and not path.exists():
-        return hub.fetched(str(source), (*pretrained.FILES, *chat_templates.PATTERNS))
+    if is_name(source) and not path.exists():
+        return fetched(str(source), (*pretrained.FILES, *chat_templates.PATTERNS))
     return path
 
 
@@ -114,7 +142,7 @@ def is_model(path: Path) -> bool:
     return model_file.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
-def stated(source: Any) -> tuple[Any, Given] | None:
+def exported(source: Any) -> tuple[Any, Given] | None:
     """The ``tokenizer.json`` of a source, and the settings that are not in it; None for sources of other forms.
 
     The settings are named as in `fst.tables.header.Settings`.
@@ -123,11 +151,11 @@ def stated(source: Any) -> tuple[Any, Given] | None:
         source: a live tokenizer, a file, a folder, or the name of a model.
     """
     if is_live(source):
-        return live.stated(source)
+        return live.exported(source)
     path = _found(source)
     if path.is_dir():
-        statement = _of_files(path)
-        return statement and (statement[0], {**statement[1], "chat_templates": _chat_templates(path)})
+        found = _of_files(path)
+        return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
     if Path(path.name.removesuffix(".gz")).suffix != ".json":
         return None
     document = parse_json(read_text(path), path)
@@ -141,8 +169,8 @@ def config_of(source: str | Path) -> Given:
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    statement = _of_files(path)
-    source = _of_statement(statement, path, given, kind) if statement else _of_file(single_files(path)[0], given, kind)
+    found = _of_files(path)
+    source = _of_exported(found, path, given, kind) if found else _of_file(single_files(path)[0], given, kind)
     return replace(source, settings=replace(source.settings, chat_templates=_chat_templates(path)))
 
 
@@ -160,9 +188,8 @@ def _of_files(path: Path) -> tuple[Any, Given] | None:
     return None if found else pretrained.read(path)
 
 
-def _of_statement(statement: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:
-    """Make the source from a tokenizer.json and further settings."""
-    document, settings = statement
+def _of_exported(exported: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:
+    document, settings = exported
     source = tokenizer_json.of_document(document, path, kind)
     return _with_options(replace(source, settings=replace(source.settings, **settings)), given)
 
@@ -215,7 +242,6 @@ def _refuse(given: Given, why: str) -> None:
 
 
 def _with_options(source: Source[Any], given: Given) -> Source[Any]:
-    """Apply the compiler's options for WordPiece to the source."""
     _refuse({name: value for name, value in given.items() if name in tiktoken.OPTIONS}, "only a file of tiktoken's ranks needs it")
     if source.model.kind != "WordPiece":
         _refuse(given, "only WordPiece has it")
@@ -243,7 +269,6 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
 
 
 def _checked(source: Source[Any], where: str) -> Source[Any]:
-    """Refuse a source that would fail later or give wrong ids."""
     if not source.model.tokens:
         raise VocabularyError(f"{where} is empty")
     source.model.check(where)

@@ -55,9 +55,7 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 
 
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
-    """How a post-processor trims the offsets of tokens; None if it does not trim them. `of_post_processor` must have accepted the
-    post-processor.
-    """
+    """How a post-processor, which `of_post_processor` accepts, trims the offsets of tokens; None if it does not."""
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
     if not places:
@@ -139,7 +137,6 @@ def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
 
 
 def _id(named: Any) -> Any:
-    """The id in a pair ``[token, id]``."""
     if not isinstance(named, list) or len(named) != 2:
         raise ValueError(f"post_processor has {quoted(named)} for a special token; it must be a list of a token and its id")
     return named[1]

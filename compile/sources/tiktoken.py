@@ -31,15 +31,10 @@ LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
 
 class Encoding(NamedTuple):
-    """The parts of an encoding that are not in its file of ranks.
+    """The parts of an encoding that are not in its file of ranks."""
 
-    Attributes:
-        pattern: the regular expression whose matches are the pre-tokens of a text.
-        special: special tokens and their ids.
-    """
-
-    pattern: Pattern
-    special: Mapping[str, int]
+    pattern: Pattern  # the regular expression whose matches are the pre-tokens of a text
+    special: Mapping[str, int]  # special tokens and their ids
 
 
 _GPT2 = Encoding(
@@ -144,7 +139,6 @@ def _ranks(text: str, path: Path) -> dict[bytes, int]:
 
 
 def _rank(line: str, where: str) -> tuple[bytes, int]:
-    """The token and the rank of a line."""
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
         raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a space and its rank")
@@ -181,9 +175,7 @@ def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: s
 
 
 def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
-    """Refuse a special token that begins with another special token, because `tiktoken` tries them in an order that differs between
-    runs.
-    """
+    """Refuse a special token that begins with another one: `tiktoken` tries them in an order that differs between runs."""
     ordered = sorted(special)
     for first, second in pairwise(ordered):
         if second.startswith(first):

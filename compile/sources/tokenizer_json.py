@@ -21,13 +21,7 @@ from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
-    """Make a source from a parsed ``tokenizer.json``.
-
-    Args:
-        source: the value of the JSON.
-        path: the name of the file in messages.
-        kind: the required kind of model; None: any kind.
-    """
+    """Make a source from a parsed ``tokenizer.json``. `path`: its name in messages. `kind`: the required kind of model, or None."""
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
         raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is not a JSON object, but {quoted(source)}{tokens}")
@@ -89,12 +83,8 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
 
 
 def _decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
-    """Convert the decoder of a file.
-
-    Args:
-        part: the decoder in the file; None if the file has none.
-        supported: the type of decoder that tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`)
-            are also supported.
+    """Convert the decoder of a file. `part`: the decoder in the file; None if the file has none. `supported`: the type of decoder that
+    tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
     """
     if part is None:
         return None

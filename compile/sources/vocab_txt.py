@@ -32,11 +32,8 @@ def parse_lines(text: str) -> dict[str, int]:
 
 
 def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPieceModel]:
-    """Make a source from tokens, with the same settings as ``BertWordPieceTokenizer`` of `tokenizers`.
-
-    Args:
-        tokens: token → id.
-        given: options of the compiler; special tokens depend on ``unk_token``, and decoding depends on the prefix.
+    """Make a source from tokens, with the same settings as ``BertWordPieceTokenizer`` of `tokenizers`. `tokens`: token → id. `given`:
+    options of the compiler; special tokens depend on ``unk_token``, and decoding depends on the prefix.
     """
     model = WordPieceModel(tokens, given.get("unk_token", "[UNK]"))
     specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, model.unk_token]) if token and token in tokens}

@@ -3,7 +3,15 @@
 The key of a word of up to `WORD_SYMBOLS` symbols is three 64-bit numbers with four classes each, padded with 0. The hash is the sum of the
 three numbers, each times one of `MULTIPLIERS`. The highest bits of the hash are the index of a bucket; the bits below them, xor the
 bucket's displacement, are the index of a slot. A slot contains the key and ``1 << 32 | id``; an unused slot is 0. See
-`fst.compile.text.words`.
+`fst.compile.text.word_table`.
+
+Example: the words "un", "able" and "u" with the ids 1, 2 and 3, in 8 slots and 2 buckets with the displacements 0 and 6. The highest bit
+of the hash is the bucket, the next three bits are the index before the displacement::
+
+    word   classes      key            hash           bucket   index xor displacement = slot   content of the slot
+    un     1 7          7 << 16 | 1    0xf212…        1        7 xor 6 = 1                     70001, 0, 0, 1 << 32 | 1 (key in hex)
+    u      1            1              0x9e37…        1        1 xor 6 = 7                     1, 0, 0, 1 << 32 | 3
+    able   2 4 6 5      0x5000600040002  0x3b5e…      0        3 xor 0 = 3                     5000600040002, 0, 0, 1 << 32 | 2
 """
 
 from __future__ import annotations

@@ -179,8 +179,8 @@ def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, refere
 
 READING = """
 import json, sys
-from fst.compile.sources.read import of_statement
-sources = [of_statement((json.loads(text), {}), "the document") for text in sys.argv[1:]]
+from fst.compile.sources.read import of_exported
+sources = [of_exported((json.loads(text), {}), "the document") for text in sys.argv[1:]]
 kinds = [["wordpiece", "bpe", "unigram"].index(source.model.kind.lower()) for source in sources]
 compilers = lambda: {module.split(".")[3] for module in sys.modules if module.startswith("fst.compile.machines.") and ".compiler" in module}
 assert {*kinds} == {0, 1, 2} and not compilers(), compilers()

@@ -13,7 +13,7 @@ from support.commands import written
 
 import fst
 from fst.compile import keywords
-from fst.compile.dictionaries.words import read_words
+from fst.compile.dictionary_words import read_words
 
 WORDS = ["New York", "世界", " a ", "x,y", 'say "so"', "tab\there", "a\u2028b"]
 MARK = "\ufeff".encode()
@@ -176,6 +176,6 @@ class TestColumns:
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If `pyarrow` is not installed, the error for a file with columns explains how to install it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "fst.compile.dictionaries.columns", raising=False)
+    monkeypatch.delitem(sys.modules, "fst.compile.dictionary_words", raising=False)
     with pytest.raises(fst.UnsupportedError, match="pip install 'pyarrow>=18'"):
         keywords(written(tmp_path / "a.parquet", b"PAR1"))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from fst.automata.links import BEFORE, END, TOKEN, Nodes, longest, suffixes
 from fst.automata.rows import BYTE_ROW, BYTES, ROOT
 from fst.automata.trie import NULL, Ints
-from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
-from fst.compile.dictionaries.words import read_words
+from fst.compile.dictionary_words import MAX_MATCHES, read_words, spelled_words
 from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
@@ -29,38 +28,24 @@ EXCESS = "the keywords have more than {:,} matches inside other keywords; expect
 
 
 class Rows(NamedTuple):
-    """The slots of the rows of a trie.
+    """The slots of the rows of a trie."""
 
-    Attributes:
-        slots: int32[nodes], the slot of each node; for leaves, the slot of an empty row.
-        is_leaf: bool[nodes], whether each node is a leaf.
-        edges: int32[edges], the slot of each edge; edges are sorted by target node.
-        size: the number of slots, without the empty row.
-    """
-
-    slots: NDArray[np.int32]
-    is_leaf: NDArray[np.bool_]
-    edges: NDArray[np.int32]
-    size: int
+    slots: NDArray[np.int32]  # int32[nodes], the slot of each node; for leaves, the slot of an empty row
+    is_leaf: NDArray[np.bool_]  # bool[nodes], whether each node is a leaf
+    edges: NDArray[np.int32]  # int32[edges], the slot of each edge; edges are sorted by target node
+    size: int  # the number of slots, without the empty row
 
 
 class Outputs(NamedTuple):
-    """The failure links of a trie's nodes, and the matches that are reported at them.
+    """The failure links of a trie's nodes, and the matches that are reported at them."""
 
-    Attributes:
-        links: int32[nodes], the link of each node.
-        goes_on: int32[nodes], the node from which the search continues after each node: the node itself, unless a match ends there or the
-            node is a leaf.
-        lasts: int32[nodes], the output of each node: a row of `matches`, or 0.
-        is_hit: bool[nodes], whether the transition to each node reports the matches of this node.
-        matches: uint32[n, columns], the matches of the outputs.
-    """
-
-    links: NDArray[np.int32]
+    links: NDArray[np.int32]  # int32[nodes], the link of each node
+    # int32[nodes], the node from which the search continues after each node: the node itself, unless a match ends there or the node is a
+    # leaf
     goes_on: NDArray[np.int32]
-    lasts: NDArray[np.int32]
-    is_hit: NDArray[np.bool_]
-    matches: NDArray[np.uint32]
+    lasts: NDArray[np.int32]  # int32[nodes], the output of each node: a row of `matches`, or 0
+    is_hit: NDArray[np.bool_]  # bool[nodes], whether the transition to each node reports the matches of this node
+    matches: NDArray[np.uint32]  # uint32[n, columns], the matches of the outputs
 
 
 class Automaton(NamedTuple):
@@ -198,12 +183,8 @@ def _reachable(trie: Nodes) -> Sequence[int]:
 
 def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
     """Lay out the automaton of a trie. Leaves are not states, so a transition to a leaf leads directly to the state from which the search
-    continues.
-
-    Args:
-        trie: the trie of the keywords, in which tokens are the numbers of keywords.
-        read: the keywords in the spelling that the automaton reads.
-        match_kind: as in `keywords`.
+    continues. `trie`: the trie of the keywords, in which tokens are the numbers of keywords. `read`: the keywords in the spelling that the
+    automaton reads. `match_kind`: as in `keywords`.
     """
     rows = _rows(trie)
     linked = _linked(trie, rows.is_leaf, read, match_kind)
@@ -243,7 +224,6 @@ def _need_slots(count: int) -> None:
 
 
 def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], match_kind: str) -> Outputs:
-    """Link the nodes of a trie."""
     if match_kind == OVERLAPPING:
         return _overlapping(trie, is_leaf, read)
     if match_kind == STANDARD:
@@ -273,9 +253,7 @@ def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) ->
 
 
 def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
-    """Link the nodes for an overlapping search, which reports each keyword at its end, longer keywords first, then equal keywords in
-    order.
-    """
+    """Link the nodes for an overlapping search: at its end, each keyword is reported, longer ones first, equal keywords in order."""
     links, ends = suffixes(trie)
     goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
     while len(leaves):

@@ -57,9 +57,7 @@ def _normalizer(stored: str) -> Normalizer | None:
 
 @cache
 def folds() -> Images:
-    """The map for simple case folding: each character is mapped to its first case variant that is not a capital, so that ASCII stays
-    ASCII.
-    """
+    """The map for simple case folding: each character becomes its first case variant that is not a capital, so ASCII stays ASCII."""
     capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
     chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
     return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])
@@ -93,14 +91,9 @@ def _normalized(keywords: Sequence[str], by: Normalizer) -> list[str]:
 
 
 def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
-    """Insert the borders of words into concatenated keywords.
-
-    Args:
-        codes: the characters of all keywords; word characters have the bit `WORD`.
-        lengths: the length of each keyword.
-
-    Returns:
-        The characters without the bit, with the code `WORD` at each border; and the new length of each keyword.
+    """Insert the borders of words into concatenated keywords. `codes`: the characters of all keywords; word characters have the bit `WORD`.
+    `lengths`: the length of each keyword. Returns the characters without the bit, with the code `WORD` at each border; and the new length
+    of each keyword.
     """
     # A non-word character is added before and after each keyword, so that each border is between two adjacent characters.
     ends = np.cumsum(lengths)

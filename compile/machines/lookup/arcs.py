@@ -14,7 +14,7 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.errors import UnsupportedError
 
-FINAL, EPSILON = -1, 0  # labels; other labels are the numbers of symbols, from 1
+FINAL = -1  # a label, as is `fst.machines.lookup.layout.EPSILON`; other labels are the numbers of symbols, from 1
 MAX_POOL = 1 << 28  # maximum number of characters, or of operations, in a pool
 
 Item = TypeVar("Item", str, tuple[int, ...])

@@ -7,15 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from fst.compile.machines.lookup.arcs import Arcs
+from fst.automata.rows import Array
+from fst.automata.trie import Ints
+from fst.compile.layout.rows import filled, placed
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, sorted_by_source, starts_of
 from fst.compile.machines.lookup.delay import delayed
 from fst.compile.machines.lookup.fold import folded
-from fst.compile.machines.lookup.labels import Labels
-from fst.compile.machines.lookup.rows import table_of
+from fst.compile.machines.lookup.labels import Labels, lower_units
 from fst.compile.machines.lookup.sources import source_of
 from fst.errors import TableError, UnsupportedError
+from fst.machines.lookup.arcs import alone_values
+from fst.machines.lookup.layout import (
+    ALONE,
+    ENTRY,
+    EPSILON,
+    HAS_EPSILON,
+    MAX_ALONE_PAUSES,
+    MAX_ALONE_PIECE,
+    MAX_FOLDED,
+    OUTPUT_SHIFT,
+)
 from fst.machines.lookup.proof import prove_pauses
-from fst.machines.lookup.table import LookupTable
+from fst.machines.lookup.table import LookupSettings, LookupTable, header
+from fst.tables.strings import stored
 
 
 def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None = None) -> LookupTable:
@@ -67,3 +81,111 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     except TableError as error:
         raise UnsupportedError(f"{error}; expected fewer; remove ε-arcs first") from None
     return table
+
+
+def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
+    """Lay out arcs as a table. `arcs`: the arcs of one direction, or of both, with different states. `roots`: the first state of each
+    direction. `labels`: the classes, pieces and conditions of the arcs.
+    """
+    arcs, roots = _renumbered(arcs, np.asarray(roots, np.int64))
+    arcs, pieces = _with_used_pieces(arcs, labels.pieces.items)
+    is_final = arcs.label == FINAL
+    finals, real = arcs.take(is_final), arcs.take(~is_final)
+    finals = sorted_by_source(finals)  # the root has another number now
+    real = real.take(np.argsort(real.source * (labels.count + 1) + real.label, kind="stable"))
+    states = max(arcs.states, int(roots.max()) + 1)
+    has_epsilon = np.zeros(states, np.bool_)
+    has_epsilon[real.source[real.label == EPSILON]] = True
+    slots, entries, is_outside = _entries(real, finals, has_epsilon, labels.count)
+    real = real.take(is_outside)
+    features = labels.features if arcs.condition.any() else 0
+    is_weighted = bool(arcs.weight.any())
+    piece_bytes, piece_ends = stored(pieces)
+    symbol_keys, symbol_classes = labels.symbols()
+    conditions = labels.conditions.items if features else [()]
+    columns = {
+        f"{noun}_{name}": column.astype(dtype) if is_needed else np.zeros(0, dtype)
+        for noun, some in (("arc", real), ("final", finals))
+        for name, column, dtype, is_needed in (
+            ("conditions", some.condition, np.uint32, features),
+            ("weights", some.weight, np.float32, is_weighted),
+        )
+    }
+    return LookupTable(
+        header(LookupSettings(LookupTable.kind, labels.count, features, len(piece_ends), int(slots[roots[1]]) if len(roots) > 1 else None)),
+        units=labels.units(),
+        lower_units=lower_units(),
+        letters=labels.long_letters(),
+        symbol_keys=symbol_keys,
+        symbol_classes=symbol_classes,
+        entries=entries,
+        arcs=(slots[real.target] | has_epsilon[real.target].astype(np.int64) << HAS_EPSILON | real.output << OUTPUT_SHIFT).astype(
+            np.uint64
+        ),
+        arc_pauses=_pauses(real),
+        final_pauses=_pauses(finals),
+        final_sections=finals.section.astype(np.uint8),
+        final_pieces=finals.output.astype(np.uint32),
+        condition_ends=np.cumsum([len(operations) for operations in conditions]).astype(np.uint32),
+        operations=np.array([operation for operations in conditions for operation in operations], np.uint32),
+        piece_bytes=piece_bytes,
+        piece_ends=piece_ends,
+        **columns,
+    )
+
+
+def _pauses(arcs: Arcs) -> Array:
+    """See `fst.machines.lookup.table.LookupTable.arc_pauses`."""
+    return np.minimum(arcs.pauses, MAX_FOLDED).astype(np.uint8)
+
+
+def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:
+    """Number the states from 0, without gaps, the first root first."""
+    used = np.zeros(max(arcs.states, int(roots.max()) + 1), np.bool_)
+    used[arcs.source] = used[arcs.target] = used[roots] = True
+    used[roots[0]] = False
+    numbers = np.cumsum(used, dtype=np.int64)
+    numbers[roots[0]] = 0
+    return arcs._replace(source=numbers[arcs.source], target=numbers[arcs.target]), numbers[roots]
+
+
+def _with_used_pieces(arcs: Arcs, pieces: Sequence[str]) -> tuple[Arcs, list[str]]:
+    """Number the pieces that arcs write by their frequency, after the empty piece."""
+    counts = np.bincount(arcs.output, minlength=len(pieces))
+    counts[0] = len(arcs.output) + 1
+    used = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    numbers = np.zeros(len(pieces), np.int64)
+    numbers[used] = np.arange(len(used))
+    return arcs._replace(output=numbers[arcs.output]), [pieces[piece] for piece in used.tolist()]
+
+
+def _entries(arcs: Arcs, finals: Arcs, has_epsilon: Array, classes: int) -> tuple[Ints, Array, Array]:
+    """The slot of each state, the entries of all rows, and whether each arc is not in an entry.
+
+    Args:
+        arcs: the arcs, sorted by source and label.
+        finals: the finals.
+        has_epsilon: whether each state has arcs that read nothing.
+        classes: the number of classes.
+    """
+    states = len(has_epsilon)
+    keys = arcs.source * (classes + 1) + arcs.label
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+    counts = np.diff(np.append(firsts, len(keys)))
+    starts = starts_of(arcs.source[firsts], states)
+    order = np.concatenate([[0], 1 + np.argsort(-np.diff(starts)[1:], kind="stable")])
+    slots = placed(ENTRY, starts, arcs.label[firsts], order, 1 + classes)
+    final_starts = starts_of(np.sort(finals.source), states)
+    final_counts = np.diff(final_starts)
+    if max(len(arcs.source), len(finals.source)) > ENTRY.max_target or max(counts.max(initial=0), final_counts.max()) >= ALONE:
+        raise UnsupportedError(f"the machine takes {len(arcs.source):,} arcs; a table has room for {ENTRY.max_target:,}")
+    own = ENTRY.pack(ENTRY.own, final_starts[:-1], final_counts)
+    entries = filled(ENTRY, slots, ENTRY.first + 1 + classes, own, "the machine")
+    some, is_outside = arcs.take(firsts), np.ones(len(keys), np.bool_)
+    is_alone = (counts == 1) & (some.condition == 0) & (some.weight == 0) & (some.pauses <= MAX_ALONE_PAUSES)
+    is_alone &= some.output <= MAX_ALONE_PIECE
+    is_outside[firsts[is_alone]] = False
+    alone = alone_values(some.output, some.pauses, has_epsilon[some.target].astype(np.int64))
+    targets = np.where(is_alone, slots[some.target], np.cumsum(is_outside)[firsts] - 1)
+    entries[slots[some.source] + ENTRY.first + some.label] = ENTRY.pack(some.label, targets, np.where(is_alone, alone, counts))
+    return slots, entries, is_outside

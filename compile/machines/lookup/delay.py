@@ -21,7 +21,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
-from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
+from fst.machines.lookup.layout import EPSILON
 
 FEW = 16  # up to this number of arcs of a state that read the same symbol are not merged
 MAX_DEPTH = 16  # maximum number of symbols by which an output is delayed
@@ -51,10 +52,8 @@ def delayed(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[in
 
 
 def _many(arcs: Arcs) -> tuple[Array, Ints, Ints]:
-    """Find arcs of a source that read the same symbol and are more than `FEW`.
-
-    Returns:
-        Whether each arc is one of them; the first arc of each source and symbol with such arcs; and for each such arc its index in these.
+    """Find arcs of a source that read the same symbol and are more than `FEW`. Returns whether each arc is one of them; the first arc of
+    each source and symbol with such arcs; and for each such arc its index in these.
     """
     keys = arcs.source * (int(arcs.label.max(initial=0)) + 1) + arcs.label
     keys[arcs.label <= EPSILON] = -1

@@ -5,6 +5,12 @@
 3. An arc ``p → q`` that reads nothing is replaced by copies of all arcs of q, at its place among the arcs of p, so the order of paths does
    not change. All such arcs are replaced at the same time, so n arcs in a row take log n rounds. Arcs into states with many arcs are kept
    where the copies would take more than `MAX_GROWTH` times the memory, as in a lexicon from which compounds start again.
+
+Example: two arcs that read nothing, ``0 ─ε:x→ 1 ─ε:y→ 2``, next to the arc ``0 ─a:z→ 3``, become part of the arc after them, which pauses
+twice before its symbol, and stay before ``a:z``::
+
+    0 ─ε:x→ 1 ─ε:y→ 2 ─b→ 4          0 ─b:xy→ 4 with 2 pauses
+    0 ─a:z→ 3                        0 ─a:z→ 3
 """
 
 from __future__ import annotations
@@ -14,8 +20,9 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.compile.algebra.connect import components
-from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
 from fst.errors import UnsupportedError, quoted
+from fst.machines.lookup.layout import EPSILON
 
 MAX_GROWTH = 2  # maximum number of arcs after folding, relative to the number before
 MAX_ROUNDS = 4096  # maximum number of arcs in a row that read nothing, without chains

@@ -27,19 +27,12 @@ UNKNOWN_KINDS = "without `sections`, or --sections, all count as standard, so th
 
 
 class Source(NamedTuple):
-    """A source of a look-up.
+    """A source of a look-up."""
 
-    Attributes:
-        machine: the transducer of analysis.
-        kinds: int64[states], the kind of the section of each state, an index into `SECTIONS`.
-        generator: the transducer whose outputs are read in generation; None without generation.
-        letters: characters that are letters, although Unicode may count them as others.
-    """
-
-    machine: Arcs
-    kinds: Ints
-    generator: Arcs | None
-    letters: str = ""
+    machine: Arcs  # the transducer of analysis
+    kinds: Ints  # int64[states], the kind of the section of each state, an index into `SECTIONS`
+    generator: Arcs | None  # the transducer whose outputs are read in generation; None without generation
+    letters: str = ""  # characters that are letters, although Unicode may count them as others
 
 
 def source_of(source: Any, sections: Sequence[str] | None, *, inverse: bool) -> Source:
@@ -94,7 +87,6 @@ def machine_of(source: Any) -> Arcs:
 
 
 def _of_file(path: Path) -> Arcs:
-    """Read a file by its ending."""
     read = READERS.get(_ending(path))
     if read is None:
         raise UnsupportedError(f"the file is {quoted(path.name)}; expected a file with the ending {', '.join(READERS)}, also with .gz")
@@ -102,7 +94,6 @@ def _of_file(path: Path) -> Arcs:
 
 
 def _ending(path: Path) -> str:
-    """The ending of a file name that determines its format."""
     name = path.name.lower().removesuffix(".gz")
     return name[name.rfind(".") :]
 

@@ -31,11 +31,8 @@ def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def tag_model(tags: Collection[str], *, hmm: bool) -> tuple[list[str], TagModel]:
-    """The names of tags in ascending order, and the hidden Markov model of tags; without `hmm`, an empty model.
-
-    Args:
-        tags: the tags of the dictionary.
-        hmm: whether to read the model from an installed jieba.
+    """The names of tags in ascending order, and the hidden Markov model of tags; without `hmm`, an empty model. `tags`: the tags of the
+    dictionary. `hmm`: whether to read the model from an installed jieba.
     """
     installed = _installed("jieba.posseg") if hmm else None
     found = sorted(installed.start_P) if installed else []

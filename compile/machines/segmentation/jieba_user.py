@@ -12,7 +12,7 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fst.compile.dictionaries.words import ASCII_SPACE, FREQUENCY
+from fst.compile.dictionary_words import ASCII_SPACE, FREQUENCY
 from fst.compile.files import read_text
 from fst.core.lazy import Lazy
 from fst.errors import VocabularyError, quoted
@@ -24,28 +24,18 @@ SPACES = re.compile(r"(\r\n|\s)")
 
 
 class UserWord(NamedTuple):
-    """A word of a user.
-
-    Attributes:
-        word: the word.
-        frequency: its frequency; None: computed by `Frequencies.suggested`.
-        place: its position, for messages.
-        tag: its part of speech; "" if it has none.
-    """
+    """A word of a user."""
 
     word: Any
-    frequency: int | None
-    place: str
-    tag: str = ""
+    frequency: int | None  # its frequency; None: computed by `Frequencies.suggested`
+    place: str  # its position, for messages
+    tag: str = ""  # its part of speech; "" if it has none
 
 
 def user_words(source: str | Path | Iterable[Any], most: int) -> Iterator[UserWord]:
-    """Read the words of a user from a file as in ``jieba.load_userdict``, or from words and pairs of a word and its frequency.
-
-    Args:
-        source: the path of a file with lines ``word``, ``word frequency``, ``word part-of-speech`` or ``word frequency part-of-speech``;
-            or words and pairs.
-        most: the maximum frequency.
+    """Read the words of a user from a file as in ``jieba.load_userdict``, or from words and pairs of a word and its frequency. `source`:
+    the path of a file with lines ``word``, ``word frequency``, ``word part-of-speech`` or ``word frequency part-of-speech``; or words and
+    pairs. `most`: the maximum frequency.
     """
     if isinstance(source, str | Path):
         yield from _of_lines(read_text(Path(source), drop_mark=True).split("\n"), str(source))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
-from fst.compile.dictionaries.words import Words, read_words
+from fst.compile.dictionary_words import Words, read_words
 from fst.compile.machines.segmentation.jieba_model import dictionary as installed_dictionary
 from fst.compile.machines.segmentation.jieba_model import read_model, tag_model
 from fst.compile.machines.segmentation.jieba_user import Frequencies, tag_of, user_words
@@ -233,10 +233,8 @@ def _mecab_tables(
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
     """Sort words by list. Of words in a list with the same left and right ids, only the word of least cost can be on a best path, so the
-    other words are dropped.
-
-    Returns:
-        The words that are kept, the number of each word, and the start of each list (`NULL` for an empty list).
+    other words are dropped. Returns the words that are kept, the number of each word, and the start of each list (`NULL` for an empty
+    list).
     """
     ids = np.arange(len(lists))
     kept = np.lexsort((ids, costs, rights, lefts, lists))

@@ -11,8 +11,7 @@ import numpy as np
 
 from fst.automata.links import Rules, longest
 from fst.automata.trie import Ints
-from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
-from fst.compile.dictionaries.words import Words, read_words
+from fst.compile.dictionary_words import MAX_MATCHES, Words, read_words, spelled_words
 from fst.compile.machines.segmentation.unit_tries import UnitTrie, unit_trie
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, header
@@ -80,12 +79,8 @@ def maxmatch(
 def _table(
     words: Sequence[str], direction: str, added: Sequence[str] = (), rules: Mapping[str, Sequence[tuple[int, int]]] | None = None
 ) -> MaxMatchTable:
-    """Compile the table of a dictionary.
-
-    Args:
-        words: the words of the dictionary.
-        added: words that only rules contain; their numbers follow the numbers of `words`.
-        rules: for each string with a rule, the value and the size of each of its tokens, in reading order.
+    """Compile the table of a dictionary. `words`: the words of the dictionary. `added`: words that only rules contain; their numbers follow
+    the numbers of `words`. `rules`: for each string with a rule, the value and the size of each of its tokens, in reading order.
     """
     all_words = [*words, *added]
     if len(all_words) + len(rules or ()) > MAX_VALUE:
@@ -129,7 +124,6 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
 
 
 def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable:
-    """Add the jumps to a table."""
     links, last, pops = longest(trie.nodes, 1 + table.are_surrogates, MAX_MATCHES, EXCESS, rules)
     edges = table.edges()
     lasts, inner = table.lasts(edges), np.flatnonzero(trie.states != LEAF)[1:]

@@ -56,17 +56,11 @@ class Entries(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """Categories of characters, from ``char.def``.
+    """Categories of characters, from ``char.def``."""
 
-    Attributes:
-        names: the names of the categories.
-        kinds: the distinct kinds of characters. A kind's field `space` is True if the kind shares a category with U+0020.
-        kind_of: int64[65536], the kind of each code point. No file can contain U+FFFF, so it has the default kind.
-    """
-
-    names: list[str]
-    kinds: list[Kind]
-    kind_of: NDArray[np.int64]
+    names: list[str]  # the names of the categories
+    kinds: list[Kind]  # the distinct kinds of characters. A kind's field `space` is True if the kind shares a category with U+0020.
+    kind_of: NDArray[np.int64]  # int64[65536], the kind of each code point. No file can contain U+FFFF, so it has the default kind.
 
 
 class Settings(NamedTuple):
@@ -78,12 +72,7 @@ class Settings(NamedTuple):
 
 
 def read_settings(folder: Path, encoding: str | None) -> Settings:
-    """Read ``dicrc``.
-
-    Args:
-        folder: the folder of the dictionary.
-        encoding: the encoding of all files; None: the encoding in ``dicrc``; UTF-8 if ``dicrc`` names no encoding.
-    """
+    """Read ``dicrc`` of a folder. `encoding`: the encoding of all files; None: the encoding in ``dicrc``, or else UTF-8."""
     path = folder / "dicrc"
     found: Mapping[bytes, bytes] = {}
     if path.exists():
@@ -142,11 +131,8 @@ def _entry(line: str, where: str, keep_spaces: bool) -> tuple[str, int, int, int
 
 
 def read_matrix(path: Path) -> NDArray[np.int16]:
-    """Read ``matrix.def``.
-
-    Returns:
-        int16[left ids, right ids], the cost of each connection of two words. Indices are the left id of the second word and the right id of
-        the first word.
+    """Read ``matrix.def``. Returns int16[left ids, right ids], the cost of each connection of two words. Indices are the left id of the
+    second word and the right id of the first word.
     """
     data = _contents(path)
     head, _, body = data.partition(b"\n")
@@ -251,9 +237,7 @@ def _mapped(
 
 
 def _fields(line: str, keep_spaces: bool) -> tuple[list[str], str | None]:
-    """Split an entry into its first four fields and the rest of the line; None if there are fewer fields. As in MeCab, spaces before a
-    field are skipped.
-    """
+    """The first four fields of an entry and the rest of the line; None if fields are missing. Spaces before a field are skipped."""
     fields = list[str]()
     at = 0
     while len(fields) < 4 and at <= len(line):

@@ -15,25 +15,15 @@ from fst.machines.segmentation.unit_trie import ENTRY, KIND_SHIFT, LEAF, UNITS
 
 
 class UnitTrie(NamedTuple):
-    """A trie of words, laid out as entries.
+    """A trie of words, laid out as entries."""
 
-    Attributes:
-        labels: uint32[65536], the label of each unit.
-        entries: uint64[slots].
-        slots: int64[words], the slot of the entry for each word's last unit.
-        longest: the number of units of the longest word.
-        trie: the trie; its tokens are the indices of words.
-        values: int64[words], the value of each word.
-        states: int64[nodes], the state of each node, or `LEAF`.
-    """
-
-    labels: NDArray[np.uint32]
-    entries: NDArray[np.uint64]
-    slots: Ints
-    longest: int
-    trie: Trie
-    values: Ints
-    states: Ints
+    labels: NDArray[np.uint32]  # uint32[65536], the label of each unit
+    entries: NDArray[np.uint64]  # uint64[slots]
+    slots: Ints  # int64[words], the slot of the entry for each word's last unit
+    longest: int  # the number of units of the longest word
+    trie: Trie  # the trie; its tokens are the indices of words
+    values: Ints  # int64[words], the value of each word
+    states: Ints  # int64[nodes], the state of each node, or `LEAF`
 
     @property
     def nodes(self) -> Nodes:
@@ -48,12 +38,7 @@ class UnitTrie(NamedTuple):
 
 
 def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
-    """Build the trie of words, and lay it out.
-
-    Args:
-        words: distinct, non-empty strings.
-        values: int64[words], the value of each string; 0 for a string that is not a word.
-    """
+    """Build and lay out the trie of distinct, non-empty strings. `values`: int64[words]; 0 for a string that is not a word."""
     encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # words that are read backward have reversed surrogate pairs
     lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2
     symbols = np.frombuffer(b"".join(encoded), "<u2").astype(np.int64)

@@ -21,28 +21,18 @@ QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L
 
 @dataclass(frozen=True)
 class ByteLevelFamily:
-    """The properties of a class of tokenizers.
+    """The properties of a class of tokenizers."""
 
-    Attributes:
-        names: the special tokens, unless a setting overrides them.
-        normalizer: the normalizer.
-        pattern: the pattern that splits text; None: ByteLevel's pattern.
-        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. For RoBERTa's post-processor, the settings
-            define the tokens and flags.
-        keeps_flags: whether special tokens keep flags such as lstrip.
-        inputs: the names of the model's inputs.
-        greedy: the roles of special tokens that include the space before them if a setting contains them as strings.
-        kind: the type of the model in the tokenizer.json.
-    """
-
-    names: Mapping[str, str]
+    names: Mapping[str, str]  # the special tokens, unless a setting overrides them
     normalizer: Mapping[str, Any] | None = None
-    pattern: str | None = None
+    pattern: str | None = None  # the pattern that splits text; None: ByteLevel's pattern
+    # the post-processor; None: the post-processor of the ``tokenizer.json``. For RoBERTa's post-processor, the settings define the tokens
+    # and flags.
     post_processor: Mapping[str, Any] | None = None
-    keeps_flags: bool = True
-    inputs: tuple[str, ...] = ("input_ids", "attention_mask")
-    greedy: tuple[str, ...] = ()
-    kind: str = "BPE"
+    keeps_flags: bool = True  # whether special tokens keep flags such as lstrip
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask")  # the names of the model's inputs
+    greedy: tuple[str, ...] = ()  # the roles of special tokens that include the space before them if a setting contains them as strings
+    kind: str = "BPE"  # the type of the model in the tokenizer.json
 
 
 _END = "<|endoftext|>"

@@ -19,23 +19,18 @@ PATTERNS = (FILE, f"{FOLDER}/*{SUFFIX}")
 
 
 def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
-    """The chat templates of a folder, as a mapping from names to templates.
-
-    Args:
-        folder: the folder.
-        config: the tokenizer_config.json of the folder.
-    """
+    """The chat templates of a folder, as a mapping from names to templates. `config`: the tokenizer_config.json of the folder."""
     files = {DEFAULT: folder / FILE} if (folder / FILE).is_file() else {}
     files |= {path.name.removesuffix(SUFFIX): path for path in sorted((folder / FOLDER).glob(f"*{SUFFIX}")) if path.is_file()}
     texts = {name: read_text(path).replace("\r\n", "\n").replace("\r", "\n") for name, path in files.items()}
-    return texts or stated(config.get("chat_template"))
+    return texts or by_name(config.get("chat_template"))
 
 
-def stated(template: Any) -> dict[str, str]:
+def by_name(template: Any) -> dict[str, str]:
     """The chat templates in a setting or an attribute: a text, a list of mappings with name and template, or a mapping.
 
     Examples:
-        >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)
+        >>> by_name("{{ messages }}"), by_name([{"name": "rag", "template": "{{ documents }}"}]), by_name(None)
         ({'default': '{{ messages }}'}, {'rag': '{{ documents }}'}, {})
     """
     try:

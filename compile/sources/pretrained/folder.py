@@ -39,21 +39,13 @@ OTHER_INPUTS = ("input_ids", "attention_mask")
 
 @dataclass(frozen=True)
 class Family:
-    """Classes of tokenizers that are rebuilt from tokens and settings.
+    """Classes of tokenizers that are rebuilt from tokens and settings."""
 
-    Attributes:
-        names: the special tokens, unless a setting overrides them.
-        inputs: the names of the model's inputs.
-        post_processor: the post-processor, in which the tokens cls and sep are filled in later.
-        greedy: the names of special tokens that include the space before them if a setting contains them as strings.
-        kind: the type of the model.
-    """
-
-    names: Mapping[str, str]
-    inputs: tuple[str, ...]
-    post_processor: Mapping[str, Any]
-    greedy: tuple[str, ...] = ()
-    kind: str = "WordPiece"
+    names: Mapping[str, str]  # the special tokens, unless a setting overrides them
+    inputs: tuple[str, ...]  # the names of the model's inputs
+    post_processor: Mapping[str, Any]  # the post-processor, in which the tokens cls and sep are filled in later
+    greedy: tuple[str, ...] = ()  # the names of special tokens that include the space before them if a setting contains them as strings
+    kind: str = "WordPiece"  # the type of the model
 
 
 BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
@@ -106,25 +98,15 @@ OPTIONS = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chine
 
 @dataclass(frozen=True)
 class Files:
-    """The contents of a folder's files; a missing file counts as empty.
+    """The contents of a folder's files; a missing file counts as empty."""
 
-    Attributes:
-        document: tokenizer.json, or an equivalent made from vocab.json and merges.txt, or None.
-        lines: the tokens of vocab.txt; None if tokenizer.json contains the tokens.
-        config: tokenizer_config.json.
-        specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
-        added: added_tokens.json, which older versions also wrote instead of added_tokens_decoder.
-        model: config.json.
-        is_made: whether the document is made from vocab.json and merges.txt.
-    """
-
-    document: Json | None
-    lines: Mapping[str, int] | None
-    config: Json
-    specials: Json
-    added: Json
-    model: Json
-    is_made: bool = False
+    document: Json | None  # tokenizer.json, or an equivalent made from vocab.json and merges.txt, or None
+    lines: Mapping[str, int] | None  # the tokens of vocab.txt; None if tokenizer.json contains the tokens
+    config: Json  # tokenizer_config.json
+    specials: Json  # special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json
+    added: Json  # added_tokens.json, which older versions also wrote instead of added_tokens_decoder
+    model: Json  # config.json
+    is_made: bool = False  # whether the document is made from vocab.json and merges.txt
 
     @cached_property
     def unigram(self) -> UnigramModel | None:
@@ -140,11 +122,7 @@ class OtherClassError(UnsupportedError):
 
 
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
-    """Read the tokenizer of a folder.
-
-    Returns:
-        The tokenizer.json that all files together define, and further settings, named as in `fst.tables.header.Settings`.
-    """
+    """The tokenizer.json that all files of a folder define, and further settings, named as in `fst.tables.header.Settings`."""
     files = _files(folder)
     try:
         return _outcome(files)
@@ -158,10 +136,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
 def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
     """Return a warning, with a remedy, if a vocab.txt is compiled alone but the tokenizer_config.json next to it has different settings.
-
-    Args:
-        vocabulary: the vocab.txt.
-        given: options of the compiler, which override the files.
+    `vocabulary`: the vocab.txt. `given`: options of the compiler, which override the files.
     """
     if vocabulary.name != VOCABULARY:
         return None
@@ -229,7 +204,6 @@ def config_of(folder: Path) -> Json:
 
 
 def _class_of(kind: Any) -> str | None:
-    """The class for a type of model; None if the type is unknown."""
     return {**MODEL_TYPES, **byte_level_classes.MODEL_TYPES}.get(kind)
 
 
@@ -262,7 +236,6 @@ def _need_kind(found: str, made: str, name: str | None) -> None:
 
 
 def _document(files: Files, family: AnyFamily | None, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json that all files together define."""
     if family is None:
         return _as_it_stands(files, tokens)
     if isinstance(family, ByteLevelFamily):

@@ -42,17 +42,11 @@ LANGUAGES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """The contents of a folder that a class of `transformers` needs to build a tokenizer.
+    """The contents of a folder that a class of `transformers` needs to build a tokenizer."""
 
-    Attributes:
-        model: the model of SentencePiece.
-        config: tokenizer_config.json.
-        tokens: the special tokens.
-    """
-
-    model: SentencePieceModel
-    config: Json
-    tokens: SpecialTokens
+    model: SentencePieceModel  # the model of SentencePiece
+    config: Json  # tokenizer_config.json
+    tokens: SpecialTokens  # the special tokens
 
     def rows(self, first: int = 0) -> list[list[Any]]:
         """The pieces whose ids are at least `first`, with their scores."""
@@ -73,30 +67,19 @@ class Parts:
 
 @dataclass(frozen=True)
 class PieceFamily:
-    """A class of tokenizers that is built from the pieces of a model.
+    """A class of tokenizers that is built from the pieces of a model."""
 
-    Attributes:
-        names: the special tokens, unless a setting overrides them.
-        file: the name of the model file, in addition to `USUAL_FILE`.
-        types: the model types in config.json for which `transformers` uses this class.
-        build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
-        templates: the special tokens around a text, and around the texts of a pair.
-        extras: the default special tokens without a name; a setting may override them.
-        greedy: the names of special tokens that include the space before them if a setting contains them as strings.
-        padding_side: the side of padding, unless a setting overrides it.
-        refused: settings that are refused, whatever their value, because they would change ids.
-        attributes: the attributes and the options of `fst.tables.header.TokenizerClass`; None for a class without members of its own.
-    """
-
-    names: Mapping[str, str]
-    file: str
-    types: tuple[str, ...]
-    build: Callable[[Parts], Json]
-    templates: Callable[[Parts], tuple[Template, Template]]
+    names: Mapping[str, str]  # the special tokens, unless a setting overrides them
+    file: str  # the name of the model file, in addition to `USUAL_FILE`
+    types: tuple[str, ...]  # the model types in config.json for which `transformers` uses this class
+    build: Callable[[Parts], Json]  # the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder
+    templates: Callable[[Parts], tuple[Template, Template]]  # the special tokens around a text, and around the texts of a pair
+    # the default special tokens without a name; a setting may override them
     extras: Callable[[Parts], list[AddedToken]] = lambda parts: parts.own
-    greedy: tuple[str, ...] = ()
-    padding_side: str = "right"
-    refused: tuple[str, ...] = ()
+    greedy: tuple[str, ...] = ()  # the names of special tokens that include the space before them if a setting contains them as strings
+    padding_side: str = "right"  # the side of padding, unless a setting overrides it
+    refused: tuple[str, ...] = ()  # settings that are refused, whatever their value, because they would change ids
+    # the attributes and the options of `fst.tables.header.TokenizerClass`; None for a class without members of its own
     attributes: Callable[[Parts, Mapping[str, int]], tuple[Json, Json]] | None = None
 
 
@@ -107,14 +90,8 @@ def names_class(folder: Path) -> bool:
 
 
 def read(folder: Path, path: Path) -> tuple[Json, Json]:
-    """Read the tokenizer of a folder.
-
-    Args:
-        folder: the folder.
-        path: the ``.model`` in the folder.
-
-    Returns:
-        The tokenizer.json that all files define together, and further settings, named as in `fst.tables.header.Settings`.
+    """Read the tokenizer of a folder. `path`: the ``.model`` in the folder. Returns the tokenizer.json that all files define together, and
+    further settings, named as in `fst.tables.header.Settings`.
     """
     files = pretrained.without_vocabulary(folder)
     remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"
@@ -216,7 +193,6 @@ def _scheme(parts: Parts) -> str:
 
 
 def _extra_ids(parts: Parts) -> int:
-    """The number of T5's extra special tokens."""
     number = parts.config.get("extra_ids", 100)
     if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
         raise ValueError(f"extra_ids is {quoted(number)}; expected a whole number from 0 to {MAX_OUTPUT}")

@@ -38,19 +38,12 @@ class AddedToken:
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The special and added tokens of a folder.
+    """The special and added tokens of a folder."""
 
-    Attributes:
-        named: name, such as pad_token → token.
-        extras: special tokens without a name.
-        numbered: number → added token; the numbers determine the order.
-        lists_extras: whether a setting lists the special tokens without a name; the list may be empty.
-    """
-
-    named: Mapping[str, AddedToken]
-    extras: Collection[AddedToken]
-    numbered: Mapping[int, AddedToken]
-    lists_extras: bool
+    named: Mapping[str, AddedToken]  # name, such as pad_token → token
+    extras: Collection[AddedToken]  # special tokens without a name
+    numbered: Mapping[int, AddedToken]  # number → added token; the numbers determine the order
+    lists_extras: bool  # whether a setting lists the special tokens without a name; the list may be empty
 
     def content(self, name: str) -> str:
         """The content of the special token with a name."""
@@ -59,9 +52,7 @@ class SpecialTokens:
         return self.named[name].content
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: first the tokens of a tokenizer.json, then the tokens of this object, even if they are the
-        same.
-        """
+        """All added tokens with their ids: the tokens of a tokenizer.json, then those of this object, even if they are equal."""
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)

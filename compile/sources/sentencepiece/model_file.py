@@ -28,46 +28,27 @@ _BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the fir
 
 @dataclass(frozen=True)
 class Normalizer:
-    """The normalizer of a SentencePiece model.
+    """The normalizer of a SentencePiece model."""
 
-    Attributes:
-        charsmap: the replacements of strings, see `fst.compile.text.edits.charsmaps`; empty if there are none.
-        add_dummy_prefix: whether a space is added before each text or, with `SentencePieceModel.is_suffix`, after each text.
-        remove_extra_whitespaces: whether spaces at the ends of texts are removed, and runs of spaces become one space.
-        escape_whitespaces: whether ▁ replaces a space.
-    """
-
-    charsmap: bytes
-    add_dummy_prefix: bool
-    remove_extra_whitespaces: bool
-    escape_whitespaces: bool
+    charsmap: bytes  # the replacements of strings, see `fst.compile.text.edits.charsmaps`; empty if there are none
+    add_dummy_prefix: bool  # whether a space is added before each text or, with `SentencePieceModel.is_suffix`, after each text
+    remove_extra_whitespaces: bool  # whether spaces at the ends of texts are removed, and runs of spaces become one space
+    escape_whitespaces: bool  # whether ▁ replaces a space
 
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """A SentencePiece model.
+    """A SentencePiece model."""
 
-    Attributes:
-        kind: unigram, bpe, word or char.
-        pieces: the pieces, in the order of their ids.
-        scores: the score of each piece, an exact float32 value.
-        types: the type of each piece, such as `NORMAL`.
-        byte_fallback: whether pieces such as ``<0x0A>`` represent characters that no piece contains.
-        is_suffix: whether ▁ ends a word instead of beginning it.
-        unk_surface: the decoded text of an unknown piece.
-        special: the model's names for ``unk``, ``bos``, ``eos`` and ``pad``; some names may not be pieces.
-        normalizer: the normalization of texts.
-    """
-
-    kind: str
-    pieces: Sequence[str]
-    scores: Sequence[float]
-    types: Sequence[int]
-    byte_fallback: bool
-    is_suffix: bool
-    unk_surface: str
-    special: Mapping[str, str]
-    normalizer: Normalizer
+    kind: str  # unigram, bpe, word or char
+    pieces: Sequence[str]  # the pieces, in the order of their ids
+    scores: Sequence[float]  # the score of each piece, an exact float32 value
+    types: Sequence[int]  # the type of each piece, such as `NORMAL`
+    byte_fallback: bool  # whether pieces such as ``<0x0A>`` represent characters that no piece contains
+    is_suffix: bool  # whether ▁ ends a word instead of beginning it
+    unk_surface: str  # the decoded text of an unknown piece
+    special: Mapping[str, str]  # the model's names for ``unk``, ``bos``, ``eos`` and ``pad``; some names may not be pieces
+    normalizer: Normalizer  # the normalization of texts
 
     @property
     def unk_id(self) -> int:
@@ -106,12 +87,7 @@ def begins_model(data: bytes) -> bool:
 
 
 def parse(data: bytes, where: str) -> SentencePieceModel:
-    """Parse the model of a file.
-
-    Args:
-        data: the bytes of the file.
-        where: the name of the file in messages.
-    """
+    """Parse the model of a file. `data`: the bytes of the file. `where`: the name of the file in messages."""
     proto = _proto(data, where)
     try:
         _need_known(proto)
@@ -125,11 +101,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
 
 def description(where: str) -> Any:
-    """The protobuf schema of a ``.model``.
-
-    Args:
-        where: the name of the file, for the message if a package is not installed.
-    """
+    """The protobuf schema of a ``.model``. `where`: the name of the file, for the message if a package is not installed."""
     try:
         from sentencepiece import sentencepiece_model_pb2
     except ImportError:
@@ -138,7 +110,6 @@ def description(where: str) -> Any:
 
 
 def _proto(data: bytes, where: str) -> Any:
-    """Parse the fields of a file."""
     proto = description(where).ModelProto()
     from google.protobuf.message import DecodeError
 

@@ -90,7 +90,6 @@ def _pairs(piece: str) -> Iterator[tuple[str, str]]:
 
 
 def _unigram_model(model: SentencePieceModel) -> UnigramModel:
-    """Convert a model of the kind unigram or word."""
     is_word_type = model.kind == "word"
     return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, TEXT_SCOPE, model.types, is_word_type)
 
@@ -105,12 +104,7 @@ FINDS_OWN = ("bpe", "char")  # the kinds of model that find user-defined pieces 
 
 
 def of_bytes(data: bytes, where: str) -> Source[Model]:
-    """Make a source from the bytes of a ``.model`` file.
-
-    Args:
-        data: the bytes.
-        where: the file's name in messages.
-    """
+    """Make a source from the bytes of a ``.model`` file. `data`: the bytes. `where`: the file's name in messages."""
     model = model_file.parse(data, where)
     try:
         return of_model(model)

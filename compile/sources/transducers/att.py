@@ -43,12 +43,8 @@ class _Columns(NamedTuple):
 
 
 def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character") -> list[Arcs]:
-    """The machines of a file, one for each section.
-
-    Args:
-        path: a file, possibly packed with gzip.
-        numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
-        unit: the meaning of numbers: code points, or bytes.
+    """The machines of a file, one for each section. `path`: a file, possibly packed with gzip. `numbers`: labels are decimal numbers, as
+    OpenFst prints machines without symbol tables. `unit`: the meaning of numbers: code points, or bytes.
     """
     rows = _rows(read_text(path))
     write = 2 if any(len(row) == 3 for row in rows) else 3  # the last column of labels: lines of 3 columns are arcs of an acceptor
@@ -72,7 +68,6 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _labels(rows: Sequence[Sequence[str]], write: int, numbers: bool, unit: Unit) -> tuple[dict[str, int], Symbols]:
-    """The label of each name in the columns of labels."""
     symbols = Symbols(unit=unit)
     names = dict.fromkeys(chain.from_iterable(row[2 : write + 1] for row in rows if len(row) > 2))
     if numbers:
@@ -174,12 +169,7 @@ def _is_weight(text: str) -> bool:
 
 
 def written(arcs: Arcs, *, numbers: bool = False) -> str:
-    """A machine as tab-separated text that `read_sections` reads; ε is ``@0@``.
-
-    Args:
-        arcs: the machine.
-        numbers: write labels as decimal numbers, ε as ``0``.
-    """
+    """A machine as tab-separated text; ε is ``@0@``. `numbers`: write labels as decimal numbers, ε as ``0``."""
     names = {label: str(label) for label in _used(arcs)} if numbers else _names(arcs)
     lines = []
     for state in sorted(range(arcs.states), key=lambda state: state != arcs.start):
@@ -201,13 +191,11 @@ def _has_line(arcs: Arcs, state: int) -> bool:
 
 
 def _used(arcs: Arcs) -> list[int]:
-    """The labels of a machine."""
     found: list[int] = np.unique(np.concatenate([arcs.ilabel, arcs.olabel])).tolist()
     return found
 
 
 def _names(arcs: Arcs) -> dict[int, str]:
-    """The name of each label in the format."""
     if arcs.unit != "character":
         raise UnsupportedError("labels are bytes, which AT&T text has no names for; write numbers")
     escapes = str.maketrans({char: name for name, char in ESCAPES.items() if name != "@_COLON_@"})

@@ -62,7 +62,6 @@ class Reader:
         return VocabularyError(f"{self.path}, byte {self.place}: {problem}")
 
     def _text(self, size: int, skipped: int) -> str:
-        """Read `size` bytes of UTF-8, and skip the bytes after them."""
         self.need(size + skipped)
         found = self.data[self.place : self.place + size]
         try:

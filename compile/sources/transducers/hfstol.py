@@ -65,11 +65,7 @@ class _Tables(NamedTuple):
 
 
 def read(path: Path) -> Arcs:
-    """Read a machine.
-
-    Args:
-        path: a file, possibly packed with gzip.
-    """
+    """Read a machine. `path`: a file, possibly packed with gzip."""
     reader = Reader(contents(path), path)
     tables = _tables(reader)
     states = np.unique(np.concatenate([[0], tables.transitions["target"][tables.transitions["read"] != NONE]]).astype(np.int64))
@@ -86,7 +82,6 @@ def read(path: Path) -> Arcs:
 
 
 def _tables(reader: Reader) -> _Tables:
-    """Read all parts of a file."""
     if reader.data.startswith(MAGIC):
         _skip_header(reader)
     inputs, symbols, index_size, size, _states, _transitions, is_weighted, *_flags = reader.numbers("HHIIII9I")

@@ -200,7 +200,6 @@ def read(path: Path) -> Arcs:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    """The tokens of a text, without whitespace and comments."""
     line, start = 1, 0
     for match in TOKEN.finditer(text):
         token = match[0]

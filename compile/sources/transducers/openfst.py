@@ -68,7 +68,6 @@ def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
 
 
 def _seek(reader: Reader, name: str | None) -> None:
-    """Go to the machine of this name in an archive."""
     reader.place = max(len(reader.data) - 8, 0)
     (count,) = reader.numbers("q")
     reader.place = len(reader.data) - 8 * (count + 1)
@@ -89,7 +88,6 @@ def _seek(reader: Reader, name: str | None) -> None:
 
 
 def _machine(reader: Reader, unit: Unit | None) -> Arcs:
-    """Read a machine."""
     header = _header(reader)
     tables = [_symbols(reader) if header.flags & bit else None for bit in (INPUT_SYMBOLS, OUTPUT_SYMBOLS)]
     final, sources, arcs = _vector(reader, header) if header.kind == "vector" else _const(reader, header)

@@ -222,7 +222,7 @@ def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         keywords(["a", ""], match_kind="overlapping")
     with pytest.raises(fst.VocabularyError, match=r"keyword 0: .* is not text"):
         keywords(["\ud800"], ignore_case=True)
-    monkeypatch.setattr(import_module("fst.compile.dictionaries.spelling"), "MAX_TOTAL", 1_000)
+    monkeypatch.setattr(import_module("fst.compile.dictionary_words"), "MAX_TOTAL", 1_000)
     with pytest.raises(fst.UnsupportedError, match="keyword 43: up to here there are 1,012 bytes; at most 1,000 are possible"):
         keywords(("a" * 23 for _ in count()), match_kind="overlapping")
 

@@ -294,11 +294,11 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
 LIMITS = {
     "sources.transducers.hunspell.affixes.MAX_CONDITIONS": "x.aff, line 6: the conditions have more than 1 characters",
     "sources.transducers.hunspell.affixes.MAX_FLAGS": "x.dic, line 3: different sets have more than 1 flags together",
-    "sources.transducers.hunspell.words.MAX_WORDS": "x.dic, line 3: the file has more than 1 words; expected fewer",
+    "sources.transducers.hunspell.dictionary.MAX_WORDS": "x.dic, line 3: the file has more than 1 words; expected fewer",
     "sources.transducers.hunspell.endings.MAX_STEPS": "x.aff: the flags and affixes of the words take more than 1 steps; expected fewer",
     "sources.transducers.hunspell.endings.MAX_ENDINGS": "x.aff: the words have more than 1 endings; expected fewer",
-    "sources.transducers.hunspell.forbidden.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
-    "sources.transducers.hunspell.conversion.MAX_ARCS": "x.aff: the conversions (ICONV) take more than 1 arcs; expected fewer",
+    "sources.transducers.hunspell.dictionary.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
+    "sources.transducers.hunspell.dictionary.MAX_ARCS": "x.aff: the conversions (ICONV) take more than 1 arcs; expected fewer",
     "algebra.build.paths.MAX_PATHS": "x.aff: the words and endings have more than 1 parts",
     "algebra.build.paths.MAX_NODES": "x.aff: the words and endings have more than 1 states",
 }

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
+from xml.parsers import expat
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.build.regex import from_tree
@@ -20,7 +21,6 @@ from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.rational import union
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents
-from fst.compile.sources.transducers.dix.elements import Elements
 from fst.compile.sources.transducers.dix.entries import Arc, Budget, Entries, Part, Step, ordered, part_of, reads_nothing
 from fst.compile.sources.transducers.dix.regex import MalformedError, characters, parse
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
@@ -49,25 +49,66 @@ WITHOUT_TEXT = {"e", "p", "par", "sdef", *IN_STRINGS} - {*STRINGS}  # elsewhere,
 VARIANTS: dict[Direction, tuple[str, ...]] = {"lr": ("alt", "vr"), "rl": ("alt", "vl")}
 
 
-class Dictionary(NamedTuple):
-    """A dictionary.
+class Elements:
+    """The events of an XML file from strangers, and the place of each.
 
-    Attributes:
-        sections: the kind of each section and its machine, which is minimal. Sections of one kind are one machine, and all machines have
-            the same symbols.
-        alphabet: the characters that are letters, although Unicode may count them as others.
+    expat, the parser of Python's standard library, is safe here: it opens no other file, because external entities have no handler; a
+    declaration of an entity is refused, so nothing is ever expanded ("billion laughs"); files are at most
+    `fst.compile.files.MAX_SOURCE_BYTES` large and are parsed at once, in time and memory linear in their size; elements are events, not
+    objects, and readers refuse an element in a wrong place, so the depth is small.
+
+    Args:
+        path: the file, for messages.
+        start: called at the beginning of each element, with its name and its attributes.
+        end: called at the end of each element.
+        text: called with the text between tags, possibly in parts.
     """
 
+    def __init__(
+        self, path: Path, start: Callable[[str, dict[str, str]], None], end: Callable[[str], None], text: Callable[[str], None]
+    ) -> None:
+        self._path = path
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler, self._parser.EndElementHandler, self._parser.CharacterDataHandler = start, end, text
+        self._parser.EntityDeclHandler = self._refuse_declaration
+        self._parser.SkippedEntityHandler = self._refuse_entity
+
+    def read(self, data: bytes) -> None:
+        """Call the handlers for all events of a document."""
+        try:
+            self._parser.Parse(data, True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise VocabularyError(f"{self._path}, line {error.lineno}, column {error.offset + 1}: the XML is malformed: {reason}") from None
+
+    def at(self, problem: str) -> str:
+        """A message with the place of the current event."""
+        return f"{self._path}, line {self._parser.CurrentLineNumber}, column {self._parser.CurrentColumnNumber + 1}: {problem}"
+
+    def fault(self, problem: str) -> VocabularyError:
+        """The error for a problem at the current event."""
+        return VocabularyError(self.at(problem))
+
+    def _refuse_declaration(self, name: str, *_declaration: Any) -> NoReturn:
+        raise UnsupportedError(self.at(f"the entity {quoted(name)} is declared; expected no declarations; write its text instead"))
+
+    def _refuse_entity(self, name: str, *_kind: Any) -> NoReturn:
+        raise UnsupportedError(self.at(f"the entity {quoted(name)} is declared in another file; expected its text in its place"))
+
+
+class Dictionary(NamedTuple):
+    """A dictionary."""
+
+    # the kind of each section and its machine, which is minimal. Sections of one kind are one machine, and all machines have the same
+    # symbols.
     sections: dict[str, Arcs]
-    alphabet: str
+    alphabet: str  # the characters that are letters, although Unicode may count them as others
 
 
 def read(path: Path, direction: Direction = "lr") -> Dictionary:
-    """Read a dictionary.
-
-    Args:
-        path: a file, possibly packed with gzip.
-        direction: "lr": read left strings and write right ones, without the entries that have ``r="RL"``; "rl": the reverse.
+    """Read a dictionary. `path`: a file, possibly packed with gzip. `direction`: "lr": read left strings and write right ones, without the
+    entries that have ``r="RL"``; "rl": the reverse.
     """
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))

@@ -187,9 +187,7 @@ def part_of(machine: Arcs) -> Part:
 
 
 def ordered(machine: Arcs, ranks: Mapping[tuple[int, int], int]) -> Arcs:
-    """The machine with the arcs of a state that read one label in the order of the ranks of their pairs, as in lt-comp's transducers: it is
-    the order of analyses.
-    """
+    """The machine with the arcs of a state and label in the order of the ranks of their pairs: lt-comp's order of analyses."""
     pairs, numbers = np.unique(np.stack([machine.ilabel, machine.olabel]), axis=1, return_inverse=True)
     rank = np.array([ranks.get((read, write), 0) for read, write in pairs.T.tolist()], np.int64)[numbers.ravel()]
     order = np.lexsort((rank, machine.ilabel, machine.sources))

@@ -24,11 +24,7 @@ class MalformedError(Exception):
 
 
 def parse(pattern: str) -> Node:
-    """The tree of an expression.
-
-    Raises:
-        MalformedError: the expression is malformed.
-    """
+    """The tree of an expression."""
     if len(pattern) > MAX_LENGTH:
         raise MalformedError(f"the regular expression has {len(pattern):,} characters; expected at most {MAX_LENGTH:,}")
     parser = _Parser(pattern)

@@ -65,25 +65,15 @@ ANY = Part(True, "")
 
 @dataclass(frozen=True, eq=False)
 class Affix:
-    """A prefix or suffix. The edge of a word is its beginning for prefixes, and its end for suffixes.
+    """A prefix or suffix. The edge of a word is its beginning for prefixes, and its end for suffixes."""
 
-    Attributes:
-        flag: the flag of words that take it.
-        crosses: whether a word takes it together with affixes of the other side.
-        strip: what is removed from the word.
-        add: what is added to the word.
-        condition: a part for each character from the edge on of words that take it.
-        flags: the flags of the new word.
-        stripped: the characters of `strip` from the edge on.
-    """
-
-    flag: str
-    crosses: bool
-    strip: str
-    add: str
-    condition: tuple[Part, ...]
-    flags: Flags
-    stripped: str
+    flag: str  # the flag of words that take it
+    crosses: bool  # whether a word takes it together with affixes of the other side
+    strip: str  # what is removed from the word
+    add: str  # what is added to the word
+    condition: tuple[Part, ...]  # a part for each character from the edge on of words that take it
+    flags: Flags  # the flags of the new word
+    stripped: str  # the characters of `strip` from the edge on
 
     @cached_property
     def reach(self) -> int:
@@ -300,7 +290,6 @@ def _flag(affixes: Affixes, text: str, line: Line) -> str:
 
 
 def _affix(affixes: Affixes, line: Line, kind: str, values: list[str], crosses: bool) -> Affix:
-    """The affix of a line."""
     strip, (add, _, flags) = values[1], values[2].partition("/")
     strip, add = ("" if text == "0" else text for text in (strip, add))
     condition = _condition(values[3] if len(values) > 3 else "", line)

@@ -13,34 +13,216 @@ strip a whole word also without the option FULLSTRIP.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from fst.automata.graph import leading_to
 from fst.automata.marks import FORBIDDEN, KEPT
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.arcs import EPSILON, NOWHERE, Arcs, make
+from fst.compile.algebra.build.chains import Chains
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.build.strings import from_strings
+from fst.compile.algebra.compose import compose
+from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.minimize import merge_states
-from fst.compile.algebra.kernels.room import of_file
+from fst.compile.algebra.kernels.room import SizeError, of_file
 from fst.compile.algebra.rational import concatenate, union
-from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
-from fst.compile.sources.transducers.hunspell.conversion import converted
+from fst.compile.files import contents
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, is_text, lines_of, read_affixes
 from fst.compile.sources.transducers.hunspell.endings import AT_ONCE, Endings, Prefix, Sets, Tails
-from fst.compile.sources.transducers.hunspell.forbidden import without_words
 from fst.compile.sources.transducers.hunspell.matches import Matches
-from fst.compile.sources.transducers.hunspell.words import Entry, read_words
-from fst.errors import VocabularyError
+from fst.errors import UnsupportedError, VocabularyError, quoted
 
+COUNT = re.compile(r"\d+(\s|$)")
+DATA = re.compile(r"\t|[ \t]\w\w:")
+STEM = re.compile(r"(?:^|\s)st:(\S+)")
+SLASH = re.compile(r"(?<!\\)/")
+PLAIN = re.compile(r"([^/\\\s\0\ud800-\udfff]+)(?:/([^/\\\s]+))?")  # a word, and possibly its flags, without escapes and data
+MAX_WORD = 1000
+MAX_WORDS = 1 << 20  # Greek has the most, 828,806
+MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of the arcs of their states; Catalan has the most pairs, 1,436
+Pair = tuple[int, int]
+MAX_LENGTH, MAX_ARCS = 16, 1 << 17  # of Debian's dictionaries, French has the most arcs, 2,640
 NO_PREFIX = Prefix()
 
 
-def read(path: Path, *, marks: bool = False) -> Arcs:
-    """The transducer from the words of a dictionary to their stems.
+class Entry(NamedTuple):
+    """A word of the dictionary, its flags, and its stem, usually the word itself."""
 
-    Args:
-        path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
-        marks: also read the words with the flags KEEPCASE and FORBIDDENWORD, after the characters `KEPT` and `FORBIDDEN`.
+    word: str
+    flags: Flags
+    stem: str
+
+
+def read_words(path: Path, affixes: Affixes) -> list[Entry]:
+    """Read a ``.dic`` file in its order: a word, a slash, its flags; then data, of which only the stem (``st:``) is read."""
+    found: list[Entry] = []
+    flags_of: dict[str, Flags] = {}
+    for line in lines_of(path, contents(path), affixes.encoding):
+        if line.number == 1 and COUNT.match(line.text):
+            continue
+        plain = PLAIN.fullmatch(line.text)
+        word, flags, data = (*plain.groups(""), "") if plain else _parts(line.text)
+        if affixes.ignored:
+            word = word.translate(affixes.without_ignored)
+        if len(word) > MAX_WORD:
+            raise line.fault(f"the word has {len(word):,} characters; expected at most {MAX_WORD:,}")
+        if not plain and not is_text(word):
+            raise line.fault(f"the word is {quoted(word)}; expected {affixes.encoding}; save the file in the encoding of the option SET")
+        if flags not in flags_of:
+            flags_of[flags] = affixes.flags(flags, line)
+        stem = STEM.search(_data(data, affixes)) if data else None
+        if stem and not is_text(stem[1]):
+            raise line.fault(f"the stem is {quoted(stem[1])}; expected {affixes.encoding}; save the file in the encoding of the option SET")
+        if len(found) == MAX_WORDS:
+            fault = f"{path}, line {line.number}: the file has more than {MAX_WORDS:,} words; expected fewer"
+            raise UnsupportedError(f"{fault}; split the dictionary")
+        found.append(Entry(word, flags_of[flags], stem[1] if stem else word))
+    return found
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """The word of a line, its flags, and its data."""
+    found = DATA.search(text, 1)
+    text, data = (text[: found.start()], text[found.start() :].strip()) if found else (text, "")
+    parts = [text] if text[0] == "/" else SLASH.split(text)
+    word, flags = parts if len(parts) == 2 else (text, "")
+    return word.replace("\\/", "/"), flags, data
+
+
+def _data(text: str, affixes: Affixes) -> str:
+    """The data of a word, which may be the number of an alias."""
+    is_alias = affixes.data_aliases and text.isascii() and text.isdigit() and 0 < int(text[:9]) <= len(affixes.data_aliases)
+    return affixes.data_aliases[int(text[:9]) - 1] if is_alias else text
+
+
+def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
+    """The machine without the paths that read one of some words.
+
+    A pair of a node in the tree of the words and a state is a new state, if a path from it reads the rest of a word. Paths that leave the
+    tree, or can no more read a word, continue in the old states.
+    """
+    tree, ends = _tree(words)
+    following = _pairs(arcs, tree)
+    doomed = _doomed(arcs, following, ends)
+    if (0, arcs.start) not in doomed:
+        return arcs
+    numbers = {pair: arcs.states + number for number, pair in enumerate(sorted(doomed))}
+    starts, labels, goals = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
+    copied, targets = list[int](), list[int]()  # the arcs of new states: each is an old arc with a new target
+    final = np.concatenate([arcs.final, np.full(len(numbers), np.inf, np.float32)])
+    for (node, state), number in numbers.items():
+        if node not in ends:
+            final[number] = arcs.final[state]
+        row = range(starts[state], starts[state + 1])
+        children = {**tree[node], EPSILON: node}
+        copied += row
+        targets += [numbers.get((children.get(labels[arc], NOWHERE), goals[arc]), goals[arc]) for arc in row]
+    sources = np.repeat([*numbers.values()], [starts[state + 1] - starts[state] for _, state in numbers])
+    before = np.concatenate([arcs.sources, sources])
+    read, write = (np.concatenate([column, column[copied]]) for column in (arcs.ilabel, arcs.olabel))
+    after = np.concatenate([arcs.target, targets])
+    return connect(make(before, read, write, after, None, final, numbers[0, arcs.start]))
+
+
+def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
+    """The children of each node by label, and the nodes at which words end."""
+    tree: list[dict[int, int]] = [{}]
+    ends = set()
+    for word in words:
+        node = 0
+        for char in word:
+            child = tree[node].setdefault(ord(char), len(tree))
+            if child == len(tree):
+                tree.append({})
+            node = child
+        ends.add(node)
+    return tree, ends
+
+
+def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
+    """The pairs of a node and a state that a path reaches, and the pairs after each."""
+    found: dict[Pair, list[Pair]] = {}
+    starts, labels, targets = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
+    waiting, read_arcs = [(0, arcs.start)], 0
+    while waiting:
+        pair = waiting.pop()
+        if pair in found:
+            continue
+        node, state = pair
+        row = slice(starts[state], starts[state + 1])
+        read_arcs += row.stop - row.start
+        children = {**tree[node], EPSILON: node}
+        some = zip(labels[row], targets[row], strict=True)
+        found[pair] = [(children[read], target) for read, target in some if read in children]
+        waiting += found[pair]
+        if len(found) > MAX_PAIRS or read_arcs > MAX_READ:
+            fault = f"the forbidden words pass more than {MAX_PAIRS:,} states or {MAX_READ:,} arcs; expected fewer"
+            raise SizeError(fault, "split the dictionary")
+    return found
+
+
+def _doomed(arcs: Arcs, following: dict[Pair, list[Pair]], ends: set[int]) -> set[Pair]:
+    """The pairs from which a path reads the rest of a word, to a final state."""
+    last = [(node, state) for node, state in following if node in ends and np.isfinite(arcs.final[state])]
+    return leading_to(last, ((pair, other) for pair, others in following.items() for other in others))
+
+
+def converted(arcs: Arcs, conversions: Sequence[tuple[str, str]], ignored: str) -> Arcs:
+    """The machine that reads a word as `arcs` reads the converted word (ICONV) without ignored characters (IGNORE)."""
+    if not (conversions or ignored):
+        return arcs
+    read = map(chr, np.unique(arcs.ilabel[arcs.ilabel != EPSILON]).tolist())
+    alphabet = {*read, *ignored, *"".join(pattern for pattern, _ in conversions)}
+    return connect(compose(_converter(dict(reversed(conversions)), ignored, sorted(alphabet)), arcs))
+
+
+def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[str]) -> Arcs:
+    """The transducer that replaces at each position the longest pattern, and removes ignored characters from what it writes.
+
+    A state is the begin of a pattern that is read and not yet written.
+    """
+    longest = max(map(len, [*conversions, *conversions.values()]), default=0)
+    if longest > MAX_LENGTH:
+        raise SizeError(f"a conversion (ICONV) has {longest:,} characters; expected at most {MAX_LENGTH}", "remove it")
+    unfinished = {pattern[:end] for pattern in conversions for end in range(1, len(pattern))}
+    if (1 + len(unfinished)) * len(alphabet) > MAX_ARCS:
+        raise SizeError(f"the conversions (ICONV) take more than {MAX_ARCS:,} arcs; expected fewer", "remove some")
+    removed, chains = dict.fromkeys(map(ord, ignored)), Chains()
+    states = {"": chains.state()}
+    waiting = [""]
+    while waiting:
+        pending = waiting.pop()
+        for char in alphabet:
+            output, rest = _replaced(pending + char, conversions, unfinished)
+            if rest not in states:
+                states[rest] = chains.state()
+                waiting.append(rest)
+            chains.add(states[pending], ord(char), [*map(ord, output.translate(removed))], states[rest])
+    end = chains.state(0.0)
+    for pending, state in states.items():
+        chains.add(state, EPSILON, [*map(ord, _replaced(pending, conversions)[0].translate(removed))], end)
+    return chains.machine()
+
+
+def _replaced(text: str, conversions: Mapping[str, str], unfinished: Collection[str] = ()) -> tuple[str, str]:
+    """Convert a text from the left, until the rest is one of `unfinished`; return the output, and this rest."""
+    output = ""
+    while text and text not in unfinished:
+        size = max((end for end in range(1, len(text) + 1) if text[:end] in conversions), default=0)
+        output += conversions[text[:size]] if size else text[0]
+        text = text[max(size, 1) :]
+    return output, text
+
+
+def read(path: Path, *, marks: bool = False) -> Arcs:
+    """The transducer from the words of a dictionary to their stems. `path`: the ``.aff`` or the ``.dic`` file; the other one is in the same
+    folder. Each may be packed with gzip. `marks`: also read the words with the flags KEEPCASE and FORBIDDENWORD, after the characters
+    `KEPT` and `FORBIDDEN`.
     """
     affixes = read_affixes(_partner(path, ".aff"))
     entries = read_words(_partner(path, ".dic"), affixes)
@@ -87,32 +269,20 @@ def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[s
 
 
 class _Begin(NamedTuple):
-    """Prefixes that are different only in what they add.
+    """Prefixes that are different only in what they add."""
 
-    Attributes:
-        strip: the number of characters that they strip.
-        root: the root of the words with these prefixes.
-        silent: the root of those with another stem, which is written after the prefix.
-    """
-
-    strip: int
-    root: int
-    silent: int
+    strip: int  # the number of characters that they strip
+    root: int  # the root of the words with these prefixes
+    silent: int  # the root of those with another stem, which is written after the prefix
 
 
 class _Group(NamedTuple):
-    """Prefixes with which words with some flags have the same endings. The first affix of each `Prefix` represents it.
+    """Prefixes with which words with some flags have the same endings. The first affix of each `Prefix` represents it."""
 
-    Attributes:
-        tails: the endings.
-        matches: the first affixes.
-        begins: the prefixes of first affixes, by the first characters of words.
-    """
-
-    tails: Tails
-    matches: Matches
+    tails: Tails  # the endings
+    matches: Matches  # the first affixes
     firsts: dict[Affix, Prefix]
-    begins: dict[str, list[_Begin]]
+    begins: dict[str, list[_Begin]]  # the prefixes of first affixes, by the first characters of words
 
 
 class _Builder:
@@ -199,7 +369,6 @@ class _Builder:
         return self._paths.pairs(map(ord, read), map(ord, write))
 
     def _set(self, number: int) -> int:
-        """The root of a set of endings."""
         while len(self._sets) <= number:
             self._sets.append(self._paths.root())
         return self._sets[number]

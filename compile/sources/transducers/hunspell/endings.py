@@ -61,21 +61,13 @@ class _Context(NamedTuple):
 
 
 class _Second(NamedTuple):
-    """What second suffixes must know of the first one.
-
-    Attributes:
-        flags: its flags.
-        size: the number of characters that it adds, as far as they may be stripped.
-        edge: the last characters of the word with the first suffix, the last one first.
-        is_word: whether this word needs no second suffix.
-        is_prefixed: whether it has a prefix.
-    """
+    """What second suffixes must know of the first one."""
 
     flags: Flags
-    size: int
-    edge: str
-    is_word: bool
-    is_prefixed: bool
+    size: int  # the number of characters that it adds, as far as they may be stripped
+    edge: str  # the last characters of the word with the first suffix, the last one first
+    is_word: bool  # whether this word needs no second suffix
+    is_prefixed: bool  # whether it has a prefix
 
 
 class Tails:
@@ -124,7 +116,6 @@ class Endings:
         return found
 
     def _store(self, members: Collection[Ending]) -> None:
-        """Add a set."""
         self.sets.append(members)
         self._size += len(members)
         if self._size > MAX_ENDINGS:
@@ -150,11 +141,7 @@ class Endings:
 
     def suffixes_of(self, flags: Flags, prefix_flags: Flags, context: _Context) -> tuple[int, list[str], bool]:
         """The number of last characters of a word that decide which suffixes it takes, their flags, and whether the word needs none.
-
-        Args:
-            flags: the flags of the word.
-            prefix_flags: those of the prefix.
-            context: the context of the prefix.
+        `flags`: the flags of the word. `prefix_flags`: those of the prefix. `context`: the context of the prefix.
         """
         self.take(1 + (len(flags) + len(prefix_flags)) // 8)
         if self._affixes.only_in_compound in flags or self._affixes.only_in_compound in prefix_flags:
@@ -275,12 +262,8 @@ class Endings:
         return found, decisive if decisive == ALL else len(suffix.strip) + max(decisive - size, 0)
 
     def _after_suffix(self, key: _Second) -> tuple[list[tuple[str, str]], Sets, int]:
-        """The second suffixes after a first one.
-
-        Returns:
-            For each one that strips more than the first suffix: what it adds, and what it strips of the word.
-            The sets of the other ones.
-            The number of characters that decide, from the end of the word with the first suffix on.
+        """The second suffixes after a first one. Returns what each one that strips more than the first suffix adds, and what it strips of
+        the word; the sets of the other ones; and the number of characters that decide, from the end of the word with the first suffix on.
         """
         seconds, decisive = self._seconds(key.flags).of(key.edge)
         self.take(1 + 2 * len(seconds))

@@ -24,10 +24,8 @@ class Matches:
         self._left: dict[str, tuple[Sequence[Affix], int]] = {"": (affixes, self.reach)}  # with the largest reach
 
     def of(self, edge: str) -> tuple[Sequence[Affix], int]:
-        """The affixes that a word takes, and the number of characters that decide: any, or `ALL`.
-
-        Args:
-            edge: the first `reach` characters from the edge on, or the entire word from the edge on.
+        """The affixes that a word takes, and the number of characters that decide: any, or `ALL`. `edge`: the first `reach` characters from
+        the edge on, or the entire word from the edge on.
         """
         left, reach = self._left[""]
         for place, char in enumerate(edge):
@@ -59,11 +57,7 @@ class ByEnding(Generic[Found]):
         self._of_all: dict[str, Found] = {}
 
     def get(self, ending: str) -> Found | None:
-        """The value for a word with an ending, or None.
-
-        Args:
-            ending: as many of the last characters as may decide, or the entire word.
-        """
+        """The value for a word with an ending, or None. `ending`: as many of the last characters as may decide, or the entire word."""
         for length in self._lengths:
             found = self._found.get(ending[-length:] if length else "")
             if found is not None:

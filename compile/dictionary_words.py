@@ -1,4 +1,4 @@
-r"""Read the words of a dictionary with their values, from a list, a column, or a file.
+r"""Read the words of a dictionary with their values, from a list, a column, or a file; and encode them in UTF-8.
 
 The caller or the ending of the file's name determines the file format. The content cannot determine it, because any line may be a word:
 
@@ -22,12 +22,19 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.files import exists, read_text
+from fst.core.regular_files import need_regular
 from fst.errors import UnsupportedError, VocabularyError, counted, listed, not_one_of, quoted, reason
 
+MAX_BYTES = 1 << 16  # the maximum length of a word in bytes, because compilers visit a trie level by level
+MAX_TOTAL = 1 << 27  # the maximum number of bytes of all words together; compiling takes up to 100 bytes of memory for each byte
+MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
+FILE_MAGIC = b"ARROW1"
+TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -79,8 +86,6 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         if value is not None:
             raise UnsupportedError(f"{name}={value!r}: only a file has it; this source is {type(source).__name__}")
     if hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__"):
-        from fst.compile.dictionaries.columns import words_of
-
         return Words(words_of(source), origin=noun)
     return Words(source, origin=noun)
 
@@ -98,8 +103,6 @@ def _of_file(path: Path, form: str | None, column: str | None) -> Words:
     if column is not None and form not in WITH_COLUMNS:
         raise UnsupportedError(f"column={column!r}: {path} is read as {form}, which has no columns; say format= if it is not")
     if form in ("parquet", "arrow"):
-        from fst.compile.dictionaries.columns import words_of_file
-
         words = words_of_file(path, form, column)
         return Words(words, origin=str(path), unit="row", places=range(1, len(words) + 1))
     text = read_text(path, drop_mark=True)
@@ -156,3 +159,92 @@ def _records(text: str, path: Path, separator: str) -> Iterator[tuple[int, list[
         yield from ((reader.line_num, record) for record in reader if record)
     except csv.Error as error:
         raise VocabularyError(f"{path}, line {reader.line_num}: {reason(error)}; correct the quotes, or pass format='lines'") from None
+
+
+def words_of(column: Any) -> Sequence[Any]:
+    """The words of a column, as str, or as bytes if the column is binary."""
+    with _blaming("the column") as pa:
+        if not isinstance(column, pa.Array | pa.ChunkedArray):
+            column = pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column)
+        return _listed(pa, column, "the column", 0)
+
+
+def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
+    """Read the words of a column of a file. If `column` is None, the file must have only one column."""
+    need_regular(path, VocabularyError)
+    with path.open("rb") as file, _blaming(str(path)) as pa:
+        table = pa.parquet.ParquetFile(file) if form == "parquet" else _arrow(pa, file)
+        names = (table.schema_arrow if form == "parquet" else table.schema).names
+        name = names[0] if column is None and len(names) == 1 else column
+        if names.count(name) != 1:
+            what = "name the column of words" if name is None else f"{names.count(name) or 'no'} columns are called {name!r}"
+            raise VocabularyError(f"{path}: {what}; there are {listed(names) or 'none'}")
+        found = table.read([name]) if form == "parquet" else table.read_all()
+        return _listed(pa, found.column(name), f"{path}: column {name!r}", 1)
+
+
+def _arrow(pa: Any, file: Any) -> Any:
+    begun = file.read(len(FILE_MAGIC))
+    file.seek(0)
+    return pa.ipc.open_file(file) if begun == FILE_MAGIC else pa.ipc.open_stream(file)
+
+
+def _listed(pa: Any, column: Any, what: str, first: int) -> Sequence[Any]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not any(getattr(pa.types, f"is_{name}")(kind) for name in TEXT):
+        raise VocabularyError(f"{what} is {column.type}, and no text; cast it to string")
+    column.validate(full=True)
+    words: list[Any] = column.to_pylist()
+    if column.null_count:
+        raise VocabularyError(f"{what}, row {words.index(None) + first}: the value is null; leave the row out")
+    return words
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[Any]:
+    """Yield `pyarrow`, and convert its errors to errors that name the file or the column."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        raise UnsupportedError("columns of words take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
+    try:
+        yield pa
+    except (pa.ArrowException, MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise VocabularyError(f"{name}: damaged, or not of its format: {reason(error)}") from None
+
+
+def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
+    """Encode words in UTF-8 and check their lengths. Messages use `noun` for a word, such as "keyword"."""
+    found, total = list[bytes](), 0
+    for number, word in enumerate(given.words):
+        data = _utf_8(word, given, number)
+        if not data and not allow_empty:
+            way = ", or allow it with allow_empty or --allow-empty" if noun == "keyword" else ""
+            raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out{way}")
+        total += len(data)
+        if total > MAX_TOTAL:
+            raise UnsupportedError(f"{given.place(number)}: up to here there are {total:,} bytes; at most {MAX_TOTAL:,} are possible")
+        found.append(data)
+    return found
+
+
+def _utf_8(word: object, given: Words, number: int) -> bytes:
+    """Encode a word in UTF-8, or raise an error that names the word."""
+    if not isinstance(word, str | bytes):
+        raise VocabularyError(f"{given.place(number)} is {type(word).__name__}, not str or bytes")
+    _need_length(word, given, number)
+    try:
+        data = word.encode() if isinstance(word, str) else word
+        data.decode()
+    except UnicodeError as error:
+        raise VocabularyError(f"{given.place(number)}: {quoted(word)} is not text: {reason(error)}") from None
+    _need_length(data, given, number)
+    return data
+
+
+def _need_length(word: str | bytes, given: Words, number: int) -> None:
+    if len(word) > MAX_BYTES:
+        raise UnsupportedError(f"{given.place(number)}: {quoted(word)} has {len(word):,} bytes; at most {MAX_BYTES:,} are possible")
