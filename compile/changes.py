@@ -100,7 +100,8 @@ def _named(table: Any, new: Collection[str]) -> Any:
 
 def _reference(table: Any) -> str:
     """The library that defines the ids of a table."""
-    return TOKENIZERS if table.kind == "wordpiece" else table.metadata.text.reference
+    text = getattr(table.metadata, "text", None)
+    return TOKENIZERS if text is None else text.reference
 
 
 def with_post_processor(table: Any, part: Mapping[str, Any] | None) -> Any:

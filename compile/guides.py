@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,7 +21,6 @@ from fst.machines.guide.vocabulary import Vocabulary
 from fst.tables.header import AddedTokens
 from fst.tables.table import Table
 
-COMPILERS = {kind: f"fst.compile.machines.{kind}.last_tokens" for kind in ("bpe", "unigram", "wordpiece")}
 _automata: WeakKeyDictionary[Table, LastTokens] = WeakKeyDictionary()
 
 
@@ -100,12 +98,15 @@ def canonical_machine(table: Table, vocabulary: Vocabulary, automaton: ByteAutom
     """
     last_tokens = _automata.get(table)
     if last_tokens is None:
-        last_tokens = _automata[table] = import_module(COMPILERS[table.kind]).last_tokens(table)
+        compiler = table.companion("fst.compile.machines.{}.last_tokens")
+        if compiler is None:
+            raise UnsupportedError(f"canonical masks are not available for {table.kind} tables; use canonical=False")
+        last_tokens = _automata[table] = compiler.last_tokens(table)
     _need_first_spaces(vocabulary, last_tokens.begins_with_space)
-    return machine_of(automaton, last_tokens, _added(table))
+    return machine_of(automaton, last_tokens, _added(table, last_tokens))
 
 
-def _added(table: Any) -> Collection[str]:
+def _added(table: Any, last_tokens: LastTokens) -> Collection[str]:
     """The added tokens that `encode` finds in texts.
 
     Raises:
@@ -115,7 +116,10 @@ def _added(table: Any) -> Collection[str]:
     words = [content for content, token in tokens.contextual.items() if token.single_word]
     if words:
         raise UnsupportedError(f"the added tokens {listed(words)} are found only as whole words; use canonical=False")
-    found, by = {*tokens.specials, *tokens.contextual}, table.metadata.text.normalizer if table.kind == "bpe" else None
+    found = {*tokens.specials, *tokens.contextual}
+    if last_tokens.begins_with_space:  # the normalizer begins texts with a space, too, and changes no other character that masks cover
+        return found
+    by = table.metadata.text.normalizer
     return found | {by.normalized(content)[0] for content in found} if by else found
 
 

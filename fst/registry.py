@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import TableError
-from fst.tables import npz
-from fst.tables.table import need_kind
 
 MACHINES: dict[str, str] = {  # kind → full name of its table class, which is imported at its first use
     "best-path": "fst.machines.best_path.table.BestPathTable",
@@ -39,6 +37,9 @@ def load(path: str | Path | bytes) -> Any:
     Args:
         path: the path or the URL of the file, or its bytes.
     """
+    from fst.tables import npz
+    from fst.tables.table import need_kind
+
     place = None if isinstance(path, bytes) else path
     data = npz.copied(path) if isinstance(path, bytes) else npz.mapped(path)
     try:

@@ -12,8 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
+from types import ModuleType
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -161,6 +164,24 @@ class Table(ABC):
     @abstractmethod
     def work(self) -> Any:
         """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
+
+    @classmethod
+    def folder(cls) -> str:
+        """The name of the folder that the machine has in each layer."""
+        return cls.__module__.split(".")[-2]
+
+    @classmethod
+    def companion(cls, pattern: str) -> ModuleType | None:
+        """The module of the machine in another folder, such as ``fst.compile.machines.{}.last_tokens``; None if there is none.
+
+        Args:
+            pattern: the dotted name of the module, with ``{}`` for `folder`.
+        """
+        name = pattern.format(cls.folder())
+        try:
+            return import_module(name) if find_spec(name) else None
+        except ModuleNotFoundError:  # the layer has no folder for the machine
+            return None
 
     def draw(self, around: str | None = None) -> str:
         """The table in the language DOT; see `fst.Tokenizer.draw`."""

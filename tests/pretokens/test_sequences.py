@@ -24,7 +24,7 @@ from support.tiers import examples, sample, thinned
 from tokenizers import Tokenizer, pre_tokenizers
 
 import fst
-from fst.cli.commands.explain.pieces import explained_bytes
+from fst.cli.commands.explain.command import explained
 from fst.compile.patterns import budget
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Automaton, whole
@@ -390,7 +390,7 @@ def test_saved_tables_drop_the_same() -> None:
 def test_dropped_text_is_not_explained() -> None:
     """The explanation of a text does not contain dropped parts of the text."""
     table, _, _ = machine("clip")
-    lines = [line for line in explained_bytes(table, " it \n</s> \n") if not line.startswith("  ")]
+    lines = [line for line in explained(table, " it \n</s> \n") if not line.startswith("  ")]
     assert lines == ["pre-token it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
 
 

@@ -26,6 +26,7 @@ from support.wheel import copied
 import fst
 from fst.automata import rows
 from fst.machines.wordpiece.arguments import KEY_MASKS
+from fst.registry import MACHINES
 from fst.runtime.kernels import constants
 from fst.runtime.text.kernels import reading
 from fst.tables import kernel_call
@@ -54,7 +55,7 @@ BELOW = {
     "machines.unigram": ("pretokens",),
     "registry": ("tables",),
     "compile.files": ("core",),
-    "compile.dictionaries": ("compile.files",),
+    "compile.dictionary_words": ("compile.files",),
     "compile.patterns": ("automata",),
     "compile.layout": ("tables",),
     "compile.algebra": ("compile.files", "compile.patterns"),
@@ -63,11 +64,11 @@ BELOW = {
     "compile.text": ("compile.files", "compile.patterns", "compile.layout", "text"),
     "compile.pretokens": ("compile.text", "pretokens"),
     "compile.machines.wordpiece": ("compile.text", "machines.wordpiece"),
-    "compile.machines.keywords": ("compile.dictionaries", "compile.text", "machines.keywords"),
+    "compile.machines.keywords": ("compile.dictionary_words", "compile.text", "machines.keywords"),
     "compile.machines.rules": ("compile.patterns", "compile.algebra.machine", "machines.rules"),
     "compile.machines.best_path": ("compile.algebra.machine", "machines.best_path"),
-    "compile.machines.segmentation": ("compile.dictionaries", "compile.text", "machines.segmentation"),
-    "compile.machines.lookup": ("compile.dictionaries", "compile.text", "compile.algebra.machine", "machines.lookup"),
+    "compile.machines.segmentation": ("compile.dictionary_words", "compile.text", "machines.segmentation"),
+    "compile.machines.lookup": ("compile.dictionary_words", "compile.text", "compile.algebra.machine", "machines.lookup"),
     "compile.machines.guide": ("compile.algebra.machine", "machines.guide"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
@@ -128,14 +129,22 @@ EXEMPT = ("__init__.py", "__main__.py", *(f"fst/{name}.py" for name in ("outline
 LATE = ("fst/bridge/", *EXEMPT)  # functions of every unit may import these modules
 ONLY_IN = {
     "numba": {
-        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "field_types", "objects", "passes", "prepared")),
+        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "numba_passes", "numba_types", "prepared")),
         *(f"runtime/kernels/{name}.py" for name in ("intrinsics", "objects", "plain_intrinsics")),
     },
     "tokenizers": {
         *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),
     },
-    "huggingface_hub": {"compile/sources/pretrained/hub.py"},
+    "huggingface_hub": {"compile/sources/read.py"},
 }
+
+# Sources in which a word that is also a kind of table means something else.
+OTHER_MEANINGS = (
+    *("compile/__init__.py", "compile/lattice.py", "fst/train/", "cli/commands/train/"),  # public functions: compilers and trainers
+    *("cli/main.py", "runtime/exporting/calls.py"),  # a command, and names of kernels
+    *("compile/sources/", "fst/tables/sentencepiece_info.py"),  # types of models in other projects' files
+    *("compile/dictionary_words.py", "cli/commands/compile/table.py", "cli/commands/segment.py"),  # formats of words
+)
 
 SOURCES = [path.relative_to(REPOSITORY).as_posix() for folder in FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
 TEST_FILES = sorted(TESTS.rglob("test_*.py"))
@@ -321,6 +330,26 @@ def test_folders_are_small_and_names_do_not_repeat_them(folder: str) -> None:
 def test_files_are_short() -> None:
     """No source file has more than 500 lines."""
     assert {name for name in SOURCES if len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) > 500} == set()
+
+
+def test_only_the_registry_names_kinds_of_tables() -> None:
+    """A kind of table is a string only in the registry, in folders and files of its machine, and where the same word means something else,
+    which `OTHER_MEANINGS` lists.
+    """
+    spelled = re.compile(rf"""["'](?:{'|'.join(MACHINES)})["']""")
+    found = set()
+    for name in SOURCES:
+        text = "" if name == "fst/registry.py" or name.startswith(OTHER_MEANINGS) else (REPOSITORY / name).read_text(encoding="utf-8")
+        if spelled.search(text):
+            strings = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            own = {*Path(name).with_suffix("").parts}
+            found |= {(name, kind) for kind in strings & {*MACHINES} if not {kind.replace("-", "_"), folder_of(kind)} & own}
+    assert found == set()
+
+
+def folder_of(kind: str) -> str:
+    """The folder of a kind's machine."""
+    return MACHINES[kind].split(".")[2]
 
 
 @pytest.mark.slow

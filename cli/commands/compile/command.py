@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fst.cli.commands.compile.hints import KINDS
+from fst.cli.commands.compile.hints import COMMANDS
 from fst.cli.commands.compile.tokenizer import tokenizer
 from fst.cli.group import LazyGroup, similar
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 FIRST = "fst.compile.first"  # the key of the first argument in the data of a context
-COMMANDS = {name: f"fst.cli.commands.compile.{name.replace('-', '_')}" for name in KINDS}
 
 
 class CompileGroup(LazyGroup):

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from fst.cli.commands.compile.options import output_option, word_options
-from fst.cli.commands.compile.table import write_table
+from fst.cli.commands.compile.table import output_option, word_options, write_table
 from fst.cli.group import CliCommand
-from fst.cli.parameters import FileName, component
+from fst.cli.options import FileName, component
 
 MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard", "overlapping")
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from fst.cli.commands.compile.options import output_option, user_option
-from fst.cli.commands.compile.table import write_table
+from fst.cli.commands.compile.table import output_option, user_option, write_table
 from fst.cli.group import CliCommand
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName
 
 
 @click.command("mecab", cls=CliCommand)

@@ -12,8 +12,21 @@ import click
 
 from fst.cli.files.progress import note, telling_warnings
 from fst.cli.files.streams import check_target, is_device, keep_apart
+from fst.cli.options import READING, FileName, with_options
 from fst.core import remote
 from fst.runtime.files.streams import size
+
+WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
+
+output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="TABLE.npz", help="The table file to write.")
+user_option = click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A file of more words, in the same format.")
+word_options = with_options(
+    click.option(
+        "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by its name, or lines", help="The format of FILE."
+    ),
+    click.option("--column", metavar="NAME", show_default="the first in CSV, else the only one", help="The column of the words."),
+    section=READING,
+)
 
 # Endings of the sources, and of the files of other programs, in which nobody expects a table.
 ENDINGS_OF_OTHERS = (

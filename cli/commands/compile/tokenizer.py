@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
-from fst.cli.commands.compile.options import output_option
-from fst.cli.commands.compile.table import write_table
+from fst.cli.commands.compile.table import output_option, write_table
 from fst.cli.group import CliCommand
-from fst.cli.options import with_options
-from fst.cli.parameters import FileName, special_tokens
+from fst.cli.options import FileName, special_tokens, with_options
 
 
 class Unnamed(click.Context):

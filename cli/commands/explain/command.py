@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pkgutil import resolve_name
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -16,17 +15,6 @@ from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst.tables.table import Table
-
-EXPLAINED = {  # kind of table → the function that yields the lines of an explanation
-    "bpe": "pieces:explained_bytes",
-    "guide": "guide:explained_masks",
-    "keywords": "walks:explained_matches",
-    "lookup": "walks:explained_analyses",
-    "overlapping-keywords": "walks:explained_matches",
-    "rules": "walks:explained_rules",
-    "unigram": "pieces:explained_bytes",
-    "wordpiece": "wordpiece:explained_words",
-}
 
 
 @click.command("explain", cls=CliCommand)
@@ -52,7 +40,7 @@ def command(table: str, text: str) -> None:
     from fst.cli.tables import load
 
     keep_apart([STANDARD], [table])
-    show(explained(load(table, *EXPLAINED), text))
+    show(explained(load(table, _function), text))
 
 
 def explained(table: Table, text: str) -> Iterator[str]:
@@ -61,5 +49,13 @@ def explained(table: Table, text: str) -> Iterator[str]:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; correct it") from None
-    lines: Iterator[str] = resolve_name(f"fst.cli.commands.explain.{EXPLAINED[table.kind]}")(table, text)
-    return lines
+    function = _function(table)
+    assert function is not None
+    return function(table, text)
+
+
+def _function(table: Table) -> Callable[[Table, str], Iterator[str]] | None:
+    """The function that explains tables of a kind, or None."""
+    from fst.cli.commands.explain import machines
+
+    return getattr(machines, f"explained_{table.folder()}", None)

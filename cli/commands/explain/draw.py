@@ -9,7 +9,7 @@ import click
 
 from fst.cli.files.streams import keep_apart, written
 from fst.cli.group import CliCommand
-from fst.cli.parameters import FileName, Name
+from fst.cli.options import FileName, Name
 from fst.errors import UnsupportedError
 from fst.runtime.files.streams import STANDARD
 
@@ -55,7 +55,6 @@ def command(source: str, output: str, around: str | None) -> None:
 
 
 def _picture(source: str, around: str | None) -> str:
-    """The picture of a table or a transducer in the language DOT."""
     if source.endswith(".npz"):
         from fst import registry
 

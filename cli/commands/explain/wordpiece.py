@@ -12,17 +12,9 @@ from fst.errors import counted
 if TYPE_CHECKING:
     from fst.compile.machines.wordpiece.model import WordPieceModel
     from fst.compile.text.source import Source
-    from fst.machines.wordpiece.table import WordPieceTable
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
-
-
-def explained_words(table: WordPieceTable, text: str) -> Iterator[str]:
-    """The lines that explain how a text becomes the tokens of a table."""
-    from fst.compile.machines.wordpiece.compiler import source_of
-
-    return Explanation(source_of(table)).lines(text)
 
 
 class Explanation:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fst.cli.group import CliCommand
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName
 
 
 @click.command("warmup", cls=CliCommand)
@@ -33,8 +33,7 @@ def command(native: str | None) -> None:
     Examples:
       RUN pip install ./fst-toolkit && fst warmup
     """
-    from fst.cli.commands.warmup.processes import warm_up
-    from fst.cli.commands.warmup.release import write_native_code
+    from fst.cli.commands.warmup.processes import warm_up, write_native_code
 
     if native is None:
         warm_up()

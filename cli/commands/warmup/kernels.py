@@ -14,7 +14,6 @@ import numpy as np
 from fst.core.jit import destination
 
 if TYPE_CHECKING:
-    from fst.machines.wordpiece.table import WordPieceTable
     from fst.tables.table import Table
 MECAB = {  # a dictionary of minimal size
     "words.csv": "ab,0,0,1,\n",
@@ -41,16 +40,16 @@ def _compile_wordpiece(folder: Path) -> None:
     tokenizer(["ab"], return_tensors="np")
 
 
-def _compile_composed(folder: Path) -> None:
+def _compile_wordpiece_with_composed_letters(folder: Path) -> None:
     _read_twice(folder, {"normalizer": {"type": "NFC"}}, "a\u0301")
 
 
-def _compile_long(folder: Path) -> None:
+def _compile_wordpiece_with_long_added_tokens(folder: Path) -> None:
     # an added token with too many nodes for `matching.link`, and a word that is too long for a kernel
     _read_twice(folder, {"added_tokens": [{"id": 3, "content": "a" * 600, "normalized": True}]}, "a" * 101)
 
 
-def _wordpiece() -> WordPieceTable:
+def _wordpiece() -> Any:
     from fst.compile import wordpiece
 
     return wordpiece(["[UNK]", "a", "##b"], layout="compact")
@@ -83,7 +82,7 @@ def _compile_bpe(folder: Path) -> None:
     bpe(source, encoding="gpt2", no_special=True)
 
 
-def _compile_dropout(folder: Path) -> None:
+def _compile_dropout_of_bpe(folder: Path) -> None:
     from fst import Dropout, Tokenizer
     from fst.compile import bpe
 
@@ -91,7 +90,7 @@ def _compile_dropout(folder: Path) -> None:
         Tokenizer(bpe(_bpe(folder))).encode_batch(["ab"], offsets=offsets, randomness=Dropout(1))
 
 
-def _compile_merges(folder: Path) -> None:
+def _compile_bpe_by_merges(folder: Path) -> None:
     from fst.compile import bpe
 
     # merges for which no automaton gives exactly the right tokens
@@ -124,7 +123,7 @@ def _compile_unigram(folder: Path) -> None:
     _used(tokenizer(_unigram(folder)), folder)
 
 
-def _compile_sampling(folder: Path) -> None:
+def _compile_sampling_of_unigram(folder: Path) -> None:
     from fst import Sampling, Tokenizer
     from fst.compile import tokenizer
 
@@ -143,7 +142,7 @@ def _unigram(folder: Path) -> Path:
     return source
 
 
-def _compile_sentencepiece(folder: Path) -> None:
+def _compile_unigram_of_sentencepiece(folder: Path) -> None:
     from fst.compile.machines.unigram.compiler import assemble
     from fst.compile.machines.unigram.model import UnigramModel
     from fst.compile.sources.templates import BARE
@@ -170,7 +169,7 @@ def _compile_search(folder: Path) -> None:
     fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
 
 
-def _compile_spelling(_: Path) -> None:
+def _compile_search_of_spelled_texts(_: Path) -> None:
     import fst
     from fst.compile import keywords
 
@@ -264,7 +263,7 @@ def _compile_guide(folder: Path) -> None:
         masks.add(np.array([number], np.uint32))
 
 
-def _compile_counting(_: Path) -> None:
+def _compile_counting_of_words(_: Path) -> None:
     from fst import train
 
     numbers = " ".join(map(str, range(1 << 15)))  # enough words that the hash table must grow
@@ -296,17 +295,17 @@ def _segment(table: Table, folder: Path) -> None:
     segmenter.count([b"ab"])
 
 
-def _used(tables: Table, folder: Path) -> Any:
+def _used(table: Table, folder: Path) -> Any:
     """A tokenizer whose table is loaded from a file, after each of its kernels has run once."""
     import fst
     from fst.runtime.rows import texts
 
-    tables.save(folder / "table.npz")
+    table.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
     tokenizer.encode(b"ab")  # bytes need one more kernel than str
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
-    column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
+    column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[table.unit])
     texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), column)  # the kernel for Arrow columns
     return tokenizer
 
@@ -327,25 +326,28 @@ def _compile_algebra(_folder: Path) -> None:
 
 
 PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
-    "bpe": _compile_bpe,
-    "unigram": _compile_unigram,
-    "wordpiece": _compile_wordpiece,
-    "sampling of unigram": _compile_sampling,
-    "dropout of bpe": _compile_dropout,
-    "search": _compile_search,
-    "unigram of sentencepiece": _compile_sentencepiece,
-    "bpe by merges": _compile_merges,
-    "mecab": _compile_mecab,
-    "jieba": _compile_jieba,
-    "maxmatch": _compile_maxmatch,
-    "lookup": _compile_lookup,
-    "search of spelled texts": _compile_spelling,
-    "rules": _compile_rules,
-    "best-path": _compile_best_path,
-    "algebra": _compile_algebra,
-    "guide": _compile_guide,
-    "training": _compile_training,
-    "counting of words": _compile_counting,
-    "wordpiece with composed letters": _compile_composed,
-    "wordpiece with long added tokens": _compile_long,
+    compile_part.__name__.removeprefix("_compile_").replace("_", " "): compile_part
+    for compile_part in (
+        _compile_bpe,
+        _compile_unigram,
+        _compile_wordpiece,
+        _compile_sampling_of_unigram,
+        _compile_dropout_of_bpe,
+        _compile_search,
+        _compile_unigram_of_sentencepiece,
+        _compile_bpe_by_merges,
+        _compile_mecab,
+        _compile_jieba,
+        _compile_maxmatch,
+        _compile_lookup,
+        _compile_search_of_spelled_texts,
+        _compile_rules,
+        _compile_best_path,
+        _compile_algebra,
+        _compile_guide,
+        _compile_training,
+        _compile_counting_of_words,
+        _compile_wordpiece_with_composed_letters,
+        _compile_wordpiece_with_long_added_tokens,
+    )
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from asyncio import to_thread
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -32,12 +31,6 @@ from fst.runtime.tokenizer import Tokenizer
 
 PARTS = ("model", "normalizer", "pre_tokenizer", "decoder")
 COMPILED = "a table cannot change; change the tokenizer.json or the tokenizer object, and compile it again"
-
-BACKENDS = {  # the backend class for each kind of table
-    "bpe": "fst.runtime.compat.transformers.bpe.BpeBackend",
-    "unigram": "fst.runtime.compat.transformers.unigram.UnigramBackend",
-    "wordpiece": "fst.runtime.compat.transformers.wordpiece.WordPieceBackend",
-}
 
 
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
@@ -77,11 +70,12 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
         asker: the name of the calling function, for the error message.
         threads: see `tokenizers`.
     """
-    kind = tokenizer.header["kind"]
-    if kind not in BACKENDS:
-        raise UnsupportedError(f"{asker} is not available for {kind} tables; use tok(...), which has the same arguments")
-    module, _, name = BACKENDS[kind].rpartition(".")
-    return cast(Backend, getattr(import_module(module), name)(tokenizer, threads))
+    table = tokenizer._table
+    module = table.companion(f"{__package__}.{{}}")
+    if module is None:
+        raise UnsupportedError(f"{asker} is not available for {table.kind} tables; use tok(...), which has the same arguments")
+    name = type(table).__name__.replace("Table", "Backend")  # as in `BpeBackend` of `BpeTable`
+    return cast(Backend, getattr(module, name)(tokenizer, threads))
 
 
 class Backend:
