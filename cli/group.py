@@ -113,10 +113,8 @@ def similar(name: str, names: Iterable[str]) -> str:
 
 
 class LazyGroup(CommandGroup):
-    """A group that imports the module of a command at the command's first use.
-
-    Args:
-        modules: name of a command → its module, in the order of the help. Each module has the attribute `command`.
+    """A group that imports the module of a command at the command's first use. `modules`: name of a command → its module, in the order of
+    the help. Each module has the attribute `command`.
     """
 
     def __init__(self, *args: Any, modules: Mapping[str, str], **more: Any) -> None:
@@ -172,7 +170,6 @@ def _failure(ctx: click.Context, message: str) -> click.ClickException:
 
 
 def _check_environment() -> None:
-    """Check the values of environment variables before a command begins."""
     from fst.core.threads import thread_count
 
     try:

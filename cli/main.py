@@ -24,7 +24,7 @@ COMMANDS = {
     "rewrite": "fst.cli.commands.rewrite",
     "draw": "fst.cli.commands.explain.draw",
     "convert": "fst.cli.commands.convert",
-    "segment": "fst.cli.commands.segment.command",
+    "segment": "fst.cli.commands.segment",
     "export": "fst.cli.commands.export.command",
     "train": "fst.cli.commands.train.command",
     "info": "fst.cli.commands.info",

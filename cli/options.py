@@ -3,17 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 from typing import Any, TypeVar
 
 import click
 
 from fst.cli.group import as_usage
-from fst.cli.parameters import FileName, Name
+from fst.core import remote
 from fst.runtime.files.streams import STANDARD
 
 READING = "Options for reading FILE"  # the name of a section in the help
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Name(click.Path):
+    """The name or the URL of a file, or "-"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Replace the URL of a file on this machine by its path."""
+        return super().convert(remote.plain(value), param, ctx)
+
+
+class FileName(Name):
+    """The name or the URL of a file, but not "-"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse "-"."""
+        if value == STANDARD:
+            self.fail("'-' is not supported here; name a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number in a range, but not NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse NaN."""
+        if isnan(number := super().convert(value, param, ctx)):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+def special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
+    """Split each TOKEN=ID at its last "="; return None for an empty tuple."""
+    found = {}
+    for text in given:
+        token, _, number = text.rpartition("=")
+        if not token or not (number.isascii() and number.isdigit()):
+            raise click.BadParameter(f"{text!r} is not TOKEN=ID, such as '<|endoftext|>=50256'")
+        found[token] = int(number)
+    return found or None
+
+
+def component(_ctx: click.Context, _param: click.Parameter, given: str | None) -> dict[str, Any] | None:
+    """A component of a tokenizer.json, such as a normalizer, from its JSON or from its type alone."""
+    import json
+
+    if given is None:
+        return None
+    if not given.lstrip().startswith("{"):
+        return {"type": given}
+    try:
+        found: dict[str, Any] = json.loads(given)
+    except ValueError as error:
+        raise click.BadParameter(f"{given!r} is not JSON: {error}") from None
+    return found
 
 
 table_argument = click.argument("table", type=FileName())
@@ -36,11 +91,8 @@ files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[
 
 
 def with_options(*options: Callable[[Command], Command], section: str = "") -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, in this order.
-
-    Args:
-        options: the decorators of the options.
-        section: the heading of these options in the help; empty: the heading "Options".
+    """A decorator that adds options to a command, in this order. `options`: the decorators of the options. `section`: the heading of these
+    options in the help; empty: the heading "Options".
     """
 
     def add(command: Command) -> Command:

@@ -38,11 +38,7 @@ class Process:
         self._send(worker, arguments)
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the worker, and return its result.
-
-        Raises:
-            WorkerError: the method raised an exception, or the process has ended.
-        """
+        """Call a method of the worker, and return its result."""
         assert self._process.stdout
         self._send(method, arguments)
         try:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fst import registry
 from fst.core.jit import no_collector
 from fst.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fst.tables.table import Table
 
 # Public class → the words of the error message for the kind of table that it accepts.
@@ -25,10 +28,30 @@ TAKEN = {
 }
 
 
-def load(path: str, *others: str) -> Any:
-    """Load the table of a tokenizer, or of one of other kinds."""
+class TokenizerTable(Protocol):
+    """The table of a tokenizer of any kind: a `Table` with tokens."""
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """See `Table`."""
+
+    @property
+    def metadata(self) -> Any:
+        """The header, read."""
+
+    @property
+    def token_ids(self) -> NDArray[np.int32]:
+        """The ids of the tokens."""
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """The tokens in the order of `token_ids`."""
+
+
+def load(path: str, takes: Callable[[Any], object] = lambda table: table.has_tokens) -> Any:
+    """Load a table that a command takes: by default, one of a tokenizer."""
     table = registry.load(path)
-    if not table.has_tokens and table.kind not in others:
+    if not takes(table):
         raise UnsupportedError(f"{path} is a table of {table.kind}; expected the table of a tokenizer; make one with `fst compile SOURCE`")
     return table
 
@@ -41,11 +64,11 @@ def load_for(public_class: str, path: str) -> Any:
     return table
 
 
-def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
+def ready(table: TokenizerTable | Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
     """Make the tokenizer, searcher or segmenter of a table, and use it once, so that its kernels are loaded or compiled.
 
     Args:
-        tables: the table.
+        table: the table.
         first_use: a function that uses the object once, with bytes, because commands pass bytes; by default, a tokenizer encodes.
 
     Afterwards the garbage collector ignores `numba`'s objects: scanning them would take a fifth of the time of a short run.
@@ -53,7 +76,7 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
     with no_collector():
         from fst.runtime.public_class import class_of
 
-        public_class = class_of(tables)(tables)
+        public_class = class_of(table)(table)
         first_use(public_class)
         gc.freeze()
     return public_class

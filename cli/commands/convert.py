@@ -6,7 +6,7 @@ import click
 
 from fst.cli.files.streams import keep_apart, written
 from fst.cli.group import CliCommand
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName
 from fst.errors import UnsupportedError, quoted
 
 

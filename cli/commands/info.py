@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +13,6 @@ from fst.cli.group import CliCommand
 from fst.cli.options import table_argument
 from fst.errors import counted
 from fst.runtime.files.streams import STANDARD, size
-
-if TYPE_CHECKING:
-    from fst.machines.bpe.table import BpeTable
-    from fst.machines.wordpiece.table import WordPieceTable
 
 OPTIONS = (
     "lowercase",
@@ -56,14 +52,14 @@ def command(table: str, as_json: bool) -> None:
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
-def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[str, Any]:
+def described(table: Any, path: str, size: int) -> dict[str, Any]:
     """The description of a table, as a JSON object."""
     from fst.cli.files.ids import names
     from fst.tables.header import RULES, TOKENIZERS
 
-    if not tables.has_tokens:
-        return {"file": path, "bytes": size, **tables.summary}
-    metadata, spellings = tables.metadata, names(tables)
+    if not table.has_tokens:
+        return {"file": path, "bytes": size, **table.summary}
+    metadata, spellings = table.metadata, names(table)
     automaton, stored = metadata.automaton, metadata.to_json()
     return {
         "file": path,
@@ -71,11 +67,11 @@ def described(tables: WordPieceTable | BpeTable, path: str, size: int) -> dict[s
         "kind": automaton.kind,
         "reference": stored.get("reference", TOKENIZERS),
         **{name: stored[name] for name in ("layout", "columns") if name in stored},
-        "tokens": len(tables.token_ids),
+        "tokens": len(table.token_ids),
         "states": automaton.states,
-        "entries": len(tables.entries),
-        "classes": tables.class_count,
-        "words": int((tables.words[3::4] > 0).sum()),
+        "entries": len(table.entries),
+        "classes": table.class_count,
+        "words": int((table.words[3::4] > 0).sum()),
         "options": {name: stored[name] for name in OPTIONS if name in stored},
         **{name: stored[name] for name in PARTS},
         "specials": stored["specials"],
@@ -103,7 +99,6 @@ def _value(value: Any) -> str:
 
 
 def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
-    """The description of a tokenizer's table, as text."""
     contextual = {name: token["id"] for name, token in description["late"].items()}
     return {
         "file": description["file"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Rewriter
-    from fst.cli.files.pipeline import Policy, Work
+    from fst.cli.files.pipeline import Policy
     from fst.runtime.files.documents import Documents
 
 
@@ -59,7 +60,7 @@ def command(
     from fst.cli.files.formats import forms_of
     from fst.cli.files.job import Job
     from fst.cli.files.outputs import Target
-    from fst.cli.files.texts import writing_texts
+    from fst.cli.files.writers import writing_texts
     from fst.cli.tables import load_for, ready
 
     forms = forms_of("lines", "json", advice="write JSON lines (.jsonl), or Parquet")
@@ -80,11 +81,10 @@ def _use(rewriter: Rewriter) -> None:
         rewriter.apply(b"a")
 
 
-def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None, policy: Policy) -> Work[Documents]:
+def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None, policy: Policy) -> Callable[[Documents], Documents]:
     """A function that rewrites documents; with `text_name`, it also adds each new text to its document as a field of this name."""
 
-    def rewrite(documents: Documents, errors: str) -> Documents:
-        documents = documents.mended() if errors == "replace" else documents
+    def rewrite(documents: Documents) -> Documents:
         try:
             texts = documents.rewrite(rewriter, threads)
         except TextError as error:  # if the document is not text, its policy takes precedence

@@ -12,15 +12,14 @@ import click
 from fst.cli.files.progress import progress
 from fst.cli.files.streams import keep_apart, show
 from fst.cli.group import CliCommand
-from fst.cli.options import named_files, reading_options, table_argument
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName, named_files, reading_options, table_argument
 from fst.core import remote
 from fst.errors import TextError
 from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
     from fst.cli.peers.references import Reference
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
     from fst.runtime.files.documents import Documents
     from fst.runtime.files.inputs import Reading
 
@@ -91,12 +90,7 @@ class Difference:
         return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
 
     def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
-        """Yield the lines of text that show the difference.
-
-        Args:
-            name: id of the table → its token.
-            reference: the reference library.
-        """
+        """Yield the lines of text that show the difference. `name`: id of the table → its token. `reference`: the reference library."""
         own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
         at = self.first
         yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
@@ -114,12 +108,12 @@ class Comparison:
         documents: the number of documents read so far.
     """
 
-    def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
+    def __init__(self, table: TokenizerTable, reference: Reference) -> None:
         from fst.cli.files.ids import names
         from fst.cli.tables import ready
 
-        self._tokenizer, self._reference = ready(tables), reference
-        self._names = names(tables)
+        self._tokenizer, self._reference = ready(table), reference
+        self._names = names(table)
         self.alike, self.documents = True, 0
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:

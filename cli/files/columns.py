@@ -28,11 +28,8 @@ class ColumnsOf(Protocol[Input]):
 
 
 class ListColumn:
-    """A conversion of results to a column of lists of strings.
-
-    Args:
-        name: the name of the column.
-        lists: a function that returns the lists of a result: lists of str, None for a null; or a `pyarrow` array of lists.
+    """A conversion of results to a column of lists of strings. `name`: the name of the column. `lists`: a function that returns the lists
+    of a result: lists of str, None for a null; or a `pyarrow` array of lists.
     """
 
     def __init__(self, name: str, lists: Callable[[Any], Any]) -> None:
@@ -46,12 +43,8 @@ class ListColumn:
 
 
 class Writer(Generic[Result]):
-    """A writer of rows: the other columns of a document, followed by the columns of its result.
-
-    Args:
-        file: the output.
-        form: "arrow" or "parquet".
-        columns: the conversion of results to columns.
+    """A writer of rows: the other columns of a document, followed by the columns of its result. `file`: the output. `form`: "arrow" or
+    "parquet". `columns`: the conversion of results to columns.
     """
 
     def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:
@@ -82,7 +75,6 @@ class Writer(Generic[Result]):
             self._writer.is_open = False  # otherwise, it would write when it is garbage-collected
 
     def _open(self, schema: Any) -> None:
-        """Open the writer, unless it is open already."""
         if self._writer is None:
             self._schema = schema
             is_arrow = self._form == "arrow"
@@ -107,9 +99,7 @@ class Writer(Generic[Result]):
         return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
-        """The names and values of a document's other columns, those that are not results. Dictionary columns are decoded, because batches
-        may have different dictionaries.
-        """
+        """The other columns of a document, by name. Dictionary columns are decoded, because batches may have different dictionaries."""
         others = documents.others
         if others is None:
             return []
@@ -122,12 +112,8 @@ class Writer(Generic[Result]):
 
 
 def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any]]) -> Any:
-    """A writer of Parquet. Ids are stored as differences with as few bits as possible, which halves their size without compression.
-
-    Args:
-        file: the output.
-        schema: the columns.
-        added: the columns of results at the end of the schema: ids and tokens, or matches.
+    """A writer of Parquet. Ids are stored as differences with as few bits as possible, which halves their size without compression. `file`:
+    the output. `schema`: the columns. `added`: the columns of results at the end of the schema: ids and tokens, or matches.
     """
     leaves = _leaves(schema)
     own = leaves[len(leaves) - len(_leaves(pa.schema(added))) :]

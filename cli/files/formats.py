@@ -25,17 +25,12 @@ ARRAYS = ("npy", "bin")  # forms that put ids into one file and row splits into 
 
 
 class Forms(NamedTuple):
-    """The file formats of a command's outputs.
+    """The file formats of a command's outputs."""
 
-    Attributes:
-        lines: the forms that are lines of text; the first is the default. The ending of the file name determines the compression.
-        endings: ending of a file name → form.
-        instead: ending of a format that is not written → advice for the error message.
-    """
-
+    # the forms that are lines of text; the first is the default. The ending of the file name determines the compression.
     lines: Sequence[str]
-    endings: Mapping[str, str]
-    instead: Mapping[str, str]
+    endings: Mapping[str, str]  # ending of a file name → form
+    instead: Mapping[str, str]  # ending of a format that is not written → advice for the error message
 
 
 def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:

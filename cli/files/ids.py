@@ -13,8 +13,7 @@ from fst.errors import TextError
 from fst.runtime.files.lines import Block
 
 if TYPE_CHECKING:
-    from fst.machines.bpe.table import BpeTable
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
 
 IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # names of JSON fields, and of columns in Arrow and Parquet
 
@@ -27,9 +26,9 @@ class Spellings(dict[int, str]):
         return self[number]
 
 
-def names(tables: WordPieceTable | BpeTable) -> Spellings:
+def names(table: TokenizerTable) -> Spellings:
     """The mapping from the ids of a table to its tokens."""
-    return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
+    return Spellings(zip(table.token_ids.tolist(), table.tokens, strict=True))
 
 
 class Decimals:
@@ -50,12 +49,9 @@ class Decimals:
         self._spellings = np.concatenate([digits, digits << 8 | ord(" "), np.array([ord("\n")], "<u8")])
 
     def lines(self, ids: NDArray[np.int32], ends: NDArray[np.int64], is_begun: bool) -> bytes:
-        """Format rows of ids as lines.
-
-        Args:
-            ids: int32[n], the ids of all rows in order.
-            ends: int64[rows], the end of each row in `ids`; ids after the last end belong to an unfinished row.
-            is_begun: whether the first row continues the unfinished row of the previous call.
+        """Format rows of ids as lines. `ids`: int32[n], the ids of all rows in order. `ends`: int64[rows], the end of each row in `ids`;
+        ids after the last end belong to an unfinished row. `is_begun`: whether the first row continues the unfinished row of the previous
+        call.
         """
         numbers = np.insert(ids + self._count, ends, 2 * self._count)
         firsts = np.append(0 if not is_begun else [], ends + np.arange(1, len(ends) + 1)).astype(np.int64)
@@ -65,12 +61,7 @@ class Decimals:
 
 
 def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
-    """Yield the ids of each line. A line consists of numbers separated by spaces, or is a JSON object with ids.
-
-    Args:
-        block: some lines.
-        known: the ids of the table.
-    """
+    """Yield the ids of each line: numbers separated by spaces, or a JSON object with ids. `known`: the ids of the table."""
     row = -1
     try:
         for row, line in enumerate(block.lines):  # noqa: B007 - the error message contains the row

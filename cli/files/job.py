@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from fst.cli.files.formats import KEEP_OTHERS, Forms
 from fst.cli.files.outputs import Output, Target
-from fst.cli.files.pipeline import Policy, Work
+from fst.cli.files.pipeline import Policy, Work, mending
 from fst.cli.files.progress import Sum, progress, report
 from fst.cli.files.streams import standard_output
 from fst.cli.files.writers import Write
+from fst.runtime.files.documents import Documents
 from fst.runtime.files.inputs import Reading
 from fst.runtime.files.streams import STANDARD, size
 
@@ -72,8 +73,10 @@ class Job:
         """The results of `work` for the documents of files; see `Policy.results`. The files are closed at the end of the context."""
         return closing(self.policy.results(how.documents(files, self._advance), work, is_partial=is_partial))
 
-    def write(self, output: Output, how: Reading, work: Work[Result], writing: AbstractContextManager[Write[Result]]) -> None:
-        """Write the results of `work` for the documents of an output's input files."""
-        with writing as write, self.results(output.inputs, how, work) as results:
+    def write(
+        self, output: Output, how: Reading, work: Callable[[Documents], Result], writing: AbstractContextManager[Write[Result]]
+    ) -> None:
+        """Write the results of `work` for the documents of an output's input files, mended if need be."""
+        with writing as write, self.results(output.inputs, how, mending(work)) as results:
             for result in results:
                 write(result)

@@ -27,17 +27,11 @@ COLUMNAR = ("arrow", "parquet")  # forms whose files are never compressed as a w
 
 @dataclass(frozen=True)
 class Output:
-    """An output file.
+    """An output file."""
 
-    Attributes:
-        name: the file, or "-" for standard output.
-        form: the format of the file, such as "json".
-        inputs: the files whose documents are written to the output.
-    """
-
-    name: str
-    form: str
-    inputs: Sequence[str]
+    name: str  # the file, or "-" for standard output
+    form: str  # the format of the file, such as "json"
+    inputs: Sequence[str]  # the files whose documents are written to the output
 
     def is_there(self) -> bool:
         """Whether any file of the output exists."""
@@ -51,19 +45,12 @@ class Output:
 
 @dataclass(frozen=True)
 class Target:
-    """The options of the command line for the output.
+    """The options of the command line for the output."""
 
-    Attributes:
-        name: a file, a folder, or "-" for standard output.
-        form: the format; None: the ending of the file name determines it, and in a folder each output has the format of its input.
-        overwrite: whether existing files in the folder are replaced.
-        resume: whether complete files in the folder are kept, and not written again.
-    """
-
-    name: str
-    form: str | None
-    overwrite: bool
-    resume: bool
+    name: str  # a file, a folder, or "-" for standard output
+    form: str | None  # the format; None: the ending of the file name determines it, and in a folder each output has the format of its input
+    overwrite: bool  # whether existing files in the folder are replaced
+    resume: bool  # whether complete files in the folder are kept, and not written again
 
     def __post_init__(self) -> None:
         if self.overwrite and self.resume:

@@ -60,6 +60,11 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
 Work = Callable[[Documents, str], Result]
 
 
+def mending(work: Callable[[Documents], Result]) -> Work[Result]:
+    """The work on documents in which U+FFFD replaces malformed units, if `errors` is "replace"."""
+    return lambda documents, errors: work(documents.mended() if errors == "replace" else documents)
+
+
 class Policy:
     """The treatment of documents that are not valid text: raise an error, replace invalid bytes by U+FFFD, or skip the document.
 
@@ -82,12 +87,9 @@ class Policy:
     def results(
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
     ) -> Generator[Result, None, None]:
-        """Yield the results of `work` while a thread reads the next documents.
-
-        Args:
-            documents: the documents.
-            work: a function of documents and of `errors`, "strict" or "replace". It raises a TextError if a document is not text.
-            is_partial: whether `work` may stop before the end of a text, and so miss malformed bytes. If so, texts are checked first.
+        """Yield the results of `work` while a thread reads the next documents. `work`: a function of documents and of `errors`, "strict" or
+        "replace". It raises a TextError if a document is not text. `is_partial`: whether `work` may stop before the end of a text, and so
+        miss malformed bytes. If so, texts are checked first.
         """
         return ahead(self._results(ahead(documents), work, is_partial))
 

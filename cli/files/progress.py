@@ -21,17 +21,11 @@ COLUMNS = 80  # columns if the width of the terminal is unknown
 
 
 class Unit(NamedTuple):
-    """A unit of progress.
-
-    Attributes:
-        name: the name.
-        size: the number of counted items in a unit, such as 1e6 for bytes in MB.
-        decimals: the number of decimals shown.
-    """
+    """A unit of progress."""
 
     name: str
-    size: float
-    decimals: int
+    size: float  # the number of counted items in a unit, such as 1e6 for bytes in MB
+    decimals: int  # the number of decimals shown
 
     def shown(self, count: float) -> str:
         """A count in this unit, as text without the name of the unit."""
@@ -132,12 +126,7 @@ def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
 
 
 class Log:
-    """Progress that is written as one line of text every 30 seconds.
-
-    Args:
-        label, total: as in `progress`.
-        unit: the unit of the counted items.
-    """
+    """Progress that is written as one line of text every 30 seconds, see `progress`. `unit`: the unit of the counted items."""
 
     @property
     def patience(self) -> float:

@@ -68,9 +68,7 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check in advance that an output can be written. For a local file, a new file is opened in its folder and removed; for a remote file,
-    nothing can be checked.
-    """
+    """Check that an output can be written: open and remove a new file in the folder of a local file. A remote file cannot be checked."""
     from fst.tables.npz import need_writable
 
     if name != STANDARD and not remote.is_remote(name) and not is_device(path := target(name)):
@@ -108,9 +106,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
-    """A value that identifies a file: device and inode of a local file, or the name of a remote file; None if no regular file has this
-    name.
-    """
+    """A value that identifies a file: device and inode of a local file, or the name of a remote file; None if it is no regular file."""
     if remote.is_remote(name):
         return remote.canonical(name)
     try:

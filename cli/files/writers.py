@@ -1,30 +1,94 @@
-"""Writers of lines of text, JSON lines and columns, for several commands. A file gets its name only when it is complete."""
+"""Writers of packed files, lines of text, JSON lines and columns, for several commands. A file gets its name only when it is complete."""
 
 from __future__ import annotations
 
+import bz2
+import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import lzma
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from fst.cli.files.packing import packed
 from fst.cli.files.streams import written
 from fst.errors import TextError
 from fst.runtime.files.documents import Documents
-from fst.runtime.files.packing import ending
+from fst.runtime.files.packing import CHUNK, ending
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # of JSON
-
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
 Write = Callable[[Result], None]
+
+
+@contextmanager
+def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
+    """A file that compresses data by the method `packing`, or not if it is None; it is complete when the context ends without an error."""
+    if packing is None:
+        yield file
+        return
+    packer = Packer(file, packing)
+    yield packer
+    packer.end()
+
+
+class Packer:
+    """A compressed output file. `packing`: the kind of compression, a value of `fst.runtime.files.packing.ENDINGS`."""
+
+    def __init__(self, file: IO[bytes], packing: str) -> None:
+        self._file, self._compressor = file, _compressor(packing)
+
+    def write(self, data: bytes) -> None:
+        """Compress and write data. The compressor may buffer some bytes until more data arrives."""
+        self._file.write(self._compressor.compress(data))
+
+    def flush(self) -> None:
+        """Flush the file; the compressor may still buffer some bytes."""
+        self._file.flush()
+
+    def end(self) -> None:
+        """Write the bytes that the compressor still buffers."""
+        self._file.write(self._compressor.flush())
+
+
+def _compressor(packing: str) -> Any:
+    if packing == "gzip":
+        return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # the header has no name and no time, so equal data gives equal bytes
+    if packing == "zstd":
+        return ZstdCompressor(CHUNK)
+    return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()
+
+
+class ZstdCompressor:
+    """A compressor for zstd with the methods of `bz2.BZ2Compressor`. `chunk`: the minimum number of bytes of data in a frame, except the
+    last frame.
+    """
+
+    def __init__(self, chunk: int) -> None:
+        from fst.runtime.files.with_pyarrow import pa
+
+        self._packed = partial(pa.compress, codec="zstd", asbytes=True)
+        self._chunk = chunk
+        self._waiting = io.BytesIO()
+
+    def compress(self, data: bytes) -> bytes:
+        """A frame of the buffered data; empty if there is less than `chunk`."""
+        self._waiting.write(data)
+        return self.flush() if self._waiting.tell() >= self._chunk else b""
+
+    def flush(self) -> bytes:
+        """A frame of the remaining data."""
+        data, self._waiting = self._waiting.getvalue(), io.BytesIO()
+        return bytes(self._packed(data))
 
 
 @contextmanager
@@ -36,12 +100,8 @@ def lines_of(name: str) -> Iterator[Any]:
 
 @contextmanager
 def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) -> Iterator[Write[Result]]:
-    """A function that writes results as columns of an Arrow or Parquet file.
-
-    Args:
-        name: the file.
-        form: "arrow" or "parquet".
-        result: a function that returns the conversion of results to columns; it is called after a check that `pyarrow` is installed.
+    """A function that writes results as columns of an Arrow or Parquet file. `name`: the file. `form`: "arrow" or "parquet". `result`: a
+    function that returns the conversion of results to columns; it is called after a check that `pyarrow` is installed.
     """
     from fst.cli.files.columns import Writer
 
@@ -77,10 +137,7 @@ def records_of(
 
 class Objects(Generic[Result]):
     """A writer of JSON lines. Each object contains the other columns or fields of a document, followed by the members of its result.
-
-    Args:
-        file: the output.
-        members: the conversion of results to members of objects.
+    `file`: the output. `members`: the conversion of results to members of objects.
     """
 
     def __init__(self, file: IO[bytes], members: MembersOf[Result]) -> None:
@@ -134,3 +191,38 @@ def npy_header(dtype: str, length: int) -> bytes:
     """The header of a one-dimensional array in a `.npy` file: always `NPY_HEADER` bytes."""
     described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
     return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"
+
+
+@contextmanager
+def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
+    """A function that writes documents with new texts. In the form "lines", `end` follows each document."""
+    if form == "lines":
+        with lines_of(name) as file:
+            yield lambda documents: _write_texts(file, documents, end or b"")
+    else:
+        with records_of(name, form, NoMembers, NoColumns) as write:
+            yield write
+
+
+def _write_texts(file: IO[bytes], documents: Documents, end: bytes) -> None:
+    texts = documents.texts_in_utf8(range(len(documents.texts)))
+    file.write(b"".join([(text or b"") + end for text in texts]))
+    file.flush()
+
+
+class NoMembers:
+    """A conversion that adds no members, so the output has the fields of the document."""
+
+    def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
+        """See `MembersOf`."""
+        return documents, None, {}
+
+
+class NoColumns:
+    """A conversion that adds no columns, so the output has the columns of the input."""
+
+    added: Sequence[tuple[str, Any]] = ()
+
+    def of(self, documents: Documents, /) -> tuple[Documents, Sequence[Any]]:
+        """See `fst.cli.files.columns.ColumnsOf`."""
+        return documents, ()

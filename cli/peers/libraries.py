@@ -9,13 +9,13 @@ from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.cli.peers.references import DOCUMENT, MODEL, RANKS, SentencePiece, Tiktoken, Tokenizers, kind, library
-from fst.cli.peers.turns import seconds
 from fst.compile.files import contents
 from fst.errors import FstError, UnsupportedError, VocabularyError, reason
 
@@ -23,15 +23,10 @@ KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODE
 
 
 class Peer(NamedTuple):
-    """A tokenizer of another library, which puts no special tokens around a text.
+    """A tokenizer of another library, which puts no special tokens around a text."""
 
-    Attributes:
-        encode: encodes a list of texts, with the fastest method of the library.
-        rows: extracts the ids of each text from the result of `encode`.
-    """
-
-    encode: Callable[[list[str]], Any]
-    rows: Callable[[Any], Iterable[Any]] = iter
+    encode: Callable[[list[str]], Any]  # encodes a list of texts, with the fastest method of the library
+    rows: Callable[[Any], Iterable[Any]] = iter  # extracts the ids of each text from the result of `encode`
 
 
 def tokenizers(path: Path, _threads: int) -> Peer:
@@ -66,9 +61,7 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """A tokenizer of `gigatoken` from a file of ranks. The library recognizes the encoding by the file name, and reads only uncompressed
-    files.
-    """
+    """A tokenizer of `gigatoken` from an unpacked file of ranks, whose name determines the encoding."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))
@@ -82,17 +75,12 @@ def _of_awkward(batch: Any) -> Iterable[Any]:
 
 
 class Library(NamedTuple):
-    """A library of tokenizers.
+    """A library of tokenizers."""
 
-    Attributes:
-        make: a function from a file and a number of threads to a tokenizer.
-        reads: the kinds of files that the library reads, as values of `fst.cli.peers.references.kind`; the preferred kind comes first.
-        is_caching: whether the library caches encoded text.
-    """
-
-    make: Callable[[Path, int], Peer]
+    make: Callable[[Path, int], Peer]  # a function from a file and a number of threads to a tokenizer
+    # the kinds of files that the library reads, as values of `fst.cli.peers.references.kind`; the preferred kind comes first
     reads: tuple[str, ...]
-    is_caching: bool
+    is_caching: bool  # whether the library caches encoded text
 
 
 LIBRARIES: Mapping[str, Library] = {
@@ -104,12 +92,7 @@ LIBRARIES: Mapping[str, Library] = {
 
 
 def readable(name: str, sources: Mapping[str, Path]) -> Path:
-    """Choose the file that a library reads.
-
-    Args:
-        name: a key of `LIBRARIES`.
-        sources: kind of a file → file.
-    """
+    """Choose the file that a library reads. `name`: a key of `LIBRARIES`. `sources`: kind of a file → file."""
     if find_spec(name) is None:
         library(name)
     reads = LIBRARIES[name].reads
@@ -126,12 +109,8 @@ def settings(threads: int) -> dict[str, str]:
 
 
 class Worker:
-    """A tokenizer and the texts that it encodes, in a `Process` with the environment variables of `settings`.
-
-    Args:
-        name: a key of `LIBRARIES`.
-        path: the input file of the library.
-        threads: the number of threads.
+    """A tokenizer and the texts that it encodes, in a `Process` with the environment variables of `settings`. `name`: a key of `LIBRARIES`.
+    `path`: the input file of the library. `threads`: the number of threads.
     """
 
     def __init__(self, name: str, path: Path, threads: int) -> None:
@@ -139,11 +118,7 @@ class Worker:
         self._texts: list[str] = []
 
     def load(self, texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Store texts, and return their ids.
-
-        Returns:
-            int64[n], the ids of all texts in order; int64[texts], the number of ids of each text.
-        """
+        """Store texts, and return their ids: int64[n], the ids of all texts in order; int64[texts], the number of ids of each text."""
         self._texts, peer = texts, self._made()
         try:
             rows = [np.asarray(row, np.int64) for row in peer.rows(peer.encode(texts))]
@@ -178,3 +153,19 @@ class Worker:
 
     def _called(self) -> str:
         return f"{self._name} {version(self._name)}"
+
+
+def seconds(function: Callable[[], Any], at_least: float, before: Callable[[], object] = lambda: None) -> float:
+    """Call a function repeatedly, and return the mean seconds of a call, without the time to free its result. `function`: the function to
+    time. `at_least`: the minimum seconds of all calls together; 0: one call. `before`: a function that is called before each call, without
+    being timed.
+    """
+    spent, calls = 0.0, 0
+    while calls == 0 or spent < at_least:
+        before()
+        begun = perf_counter()
+        result = function()
+        spent += perf_counter() - begun
+        calls += 1
+        del result
+    return spent / calls

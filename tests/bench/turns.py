@@ -8,7 +8,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
 from typing import Any, TypeVar
 
-from fst.cli.peers.turns import seconds
+from fst.cli.peers.libraries import seconds
 
 ROUNDS, SECONDS = 5, 0.2  # rounds; minimum seconds of a run
 Run = Callable[[], Any]

@@ -25,7 +25,7 @@ import numpy as np
 from levels import LEVELS
 from rows import ROWS, Row
 
-from fst.cli.peers.turns import seconds
+from fst.cli.peers.libraries import seconds
 
 AT_LEAST = 0.1  # minimum seconds of a run; a run over few texts repeats the pass
 DIGEST = 8  # number of bytes

@@ -11,8 +11,7 @@ import click
 from fst.cli.files.progress import progress
 from fst.cli.files.streams import keep_apart, show
 from fst.cli.group import CliCommand
-from fst.cli.options import files_argument, reading_options, table_argument, with_options
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName, files_argument, reading_options, table_argument, with_options
 from fst.core import remote
 from fst.runtime.files.streams import STANDARD, size
 

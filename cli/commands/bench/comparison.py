@@ -20,8 +20,8 @@ import fst
 from fst.cli.commands.bench.figures import counted, threads_of
 from fst.cli.files.progress import note
 from fst.cli.peers import libraries
+from fst.cli.peers.libraries import seconds
 from fst.cli.peers.references import EXTRA, files, kind
-from fst.cli.peers.turns import seconds
 from fst.cli.process import Process
 from fst.cli.tables import ready
 from fst.cli.terminal import aligned
@@ -30,7 +30,7 @@ from fst.tables.header import TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.cli.commands.bench.figures import Documents
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
     from fst.runtime.rows.batch import Batch
 
 ALL = "all"
@@ -73,19 +73,12 @@ class Timed:
 
 @dataclass(frozen=True)
 class Compared:
-    """The results of a comparison of the table with other libraries.
+    """The results of a comparison of the table with other libraries."""
 
-    Attributes:
-        counts: lines with the size of the texts, their number of tokens, and similar counts.
-        size: the number of bytes of all texts.
-        threads: the number of threads of each tokenizer.
-        timed: the table and the libraries, with their times.
-    """
-
-    counts: list[str]
-    size: int
-    threads: int
-    timed: Sequence[Timed]
+    counts: list[str]  # lines with the size of the texts, their number of tokens, and similar counts
+    size: int  # the number of bytes of all texts
+    threads: int  # the number of threads of each tokenizer
+    timed: Sequence[Timed]  # the table and the libraries, with their times
 
     def lines(self) -> Iterator[str]:
         """The lines to print: the counts, and a table of the libraries."""
@@ -121,11 +114,8 @@ def _rounded(ratio: float) -> str:
 
 
 def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
-    """Choose the file that each library reads.
-
-    Args:
-        names: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all installed libraries that read a file of the source.
-        source: a file, or a folder.
+    """Choose the file that each library reads. `names`: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all installed libraries
+    that read a file of the source. `source`: a file, or a folder.
     """
     by_kind = {kind(file): file for file in reversed(files(source))}
     wanted = libraries.LIBRARIES if ALL in names else dict.fromkeys(names)
@@ -155,21 +145,21 @@ def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
     note(f"{name} is left out: {error}")
 
 
-def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
+def compared(table: TokenizerTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
     """Compare the ids of libraries with those of a table, then time the table and the libraries in turns.
 
     Args:
-        tables: the table.
+        table: the table.
         found: the texts.
         read: the result of `sources` for `names`.
         names: the same names as for `sources`.
         threads: the number of threads of each tokenizer.
     """
-    tokenizer, texts = ready(tables), [line.decode() for line in found.lines]
+    tokenizer, texts = ready(table), [line.decode() for line in found.lines]
     encode = partial(tokenizer.encode_batch, texts, add_special_tokens=False, threads=threads)
     batch = encode()
-    facts = {"threads": str(threads), "reference of the table": tables.header.get("reference", TOKENIZERS)}
-    counts = list(counted(tables, found, batch, **facts))
+    facts = {"threads": str(threads), "reference of the table": table.header.get("reference", TOKENIZERS)}
+    counts = list(counted(table, found, batch, **facts))
     own = Timed(OURS, fst.__version__)
     with ExitStack() as stack:
         processes = {name: _started(name, path, threads, stack) for name, path in read.items()}
@@ -207,12 +197,8 @@ def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, f
 
 
 def differing(batch: Batch, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The texts whose ids differ, each with the position of the first different id.
-
-    Args:
-        batch: the ids of the table.
-        ids: the ids of a library for all texts, in order.
-        lengths: the number of ids of each text.
+    """The texts whose ids differ, each with the position of the first different id. `batch`: the ids of the table. `ids`: the ids of a
+    library for all texts, in order. `lengths`: the number of ids of each text.
     """
     splits = np.concatenate([[0], np.cumsum(lengths)])
     if np.array_equal(batch.row_splits, splits) and np.array_equal(batch.ids, ids):

@@ -20,7 +20,7 @@ from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
     from fst.runtime.files.documents import Documents as Block
     from fst.runtime.files.inputs import Reading
     from fst.runtime.rows.batch import Batch
@@ -34,19 +34,12 @@ DIFFERENT = 1 << 16  # maximum number of distinct words that are counted; if the
 
 @dataclass(frozen=True)
 class Documents:
-    """All documents in memory, and the number of their characters and words.
+    """All documents in memory, and the number of their characters and words."""
 
-    Attributes:
-        lines: the documents, in UTF-8.
-        characters: the number of code points.
-        words: the number of runs of characters between whitespace.
-        blocks: the files and numbers of the documents, in the same order, as blocks without texts.
-    """
-
-    lines: list[bytes]
-    characters: int
-    words: int
-    blocks: list[Block]
+    lines: list[bytes]  # the documents, in UTF-8
+    characters: int  # the number of code points
+    words: int  # the number of runs of characters between whitespace
+    blocks: list[Block]  # the files and numbers of the documents, in the same order, as blocks without texts
 
     @property
     def size(self) -> int:
@@ -76,9 +69,9 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
     return Documents(lines, characters, words, blocks)
 
 
-def measured(tables: WordPieceTable, found: Documents) -> Iterator[str]:
+def measured(table: TokenizerTable, found: Documents) -> Iterator[str]:
     """Measure the speed and count the tokens; return the lines to print, first the counts, then the speeds."""
-    tokenizer: Tokenizer = ready(tables)
+    tokenizer: Tokenizer = ready(table)
 
     def encode(threads: int) -> Batch:
         return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)
@@ -86,8 +79,8 @@ def measured(tables: WordPieceTable, found: Documents) -> Iterator[str]:
     from fst.core.threads import usable_cores
 
     batch = encode(1)
-    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)
-    yield from counted(tables, found, batch)
+    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == table.metadata.model.unk_id)
+    yield from counted(table, found, batch)
     rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
     del batch
     yield ""
@@ -108,9 +101,9 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
     return median(times[1:])
 
 
-def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
+def counted(table: TokenizerTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
     """The counts as lines, followed by the lines of `more`."""
-    size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == tables.metadata.model.unk_id)
+    size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == table.metadata.model.unk_id)
     if not tokens:
         raise TextError("the input has no tokens; name a file with text in it")
     shown = {

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fst.cli.group import CliCommand
-from fst.cli.options import encoding_options, files_argument, format_option, output_options, reading_options, table_argument, with_options
-from fst.cli.parameters import Number
+from fst.cli.options import (
+    Number,
+    encoding_options,
+    files_argument,
+    format_option,
+    output_options,
+    reading_options,
+    table_argument,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from fst.runtime.randomness import Randomness
@@ -113,6 +121,8 @@ def command(
     from fst.cli.files.job import Job
     from fst.cli.files.outputs import Target
     from fst.cli.tables import load, ready
+    from fst.machines.bpe.table import BpeTable
+    from fst.machines.unigram.table import UnigramTable
 
     randomness = _randomness(dropout, sample, seed)
     shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
@@ -120,7 +130,7 @@ def command(
     text = job.how.text_name if keep else None
     encoding = Encoding(job, {"special": not no_special_tokens, "text": text, **shape})
     tables = load(table)
-    for option, value, kind in (("--dropout", dropout, "bpe"), ("--sample", sample, "unigram")):
+    for option, value, kind in (("--dropout", dropout, BpeTable.kind), ("--sample", sample, UnigramTable.kind)):
         if value is not None and tables.kind != kind:
             raise click.UsageError(f"{option} is for tables of {kind}, and {table} is of {tables.kind}; leave it out")
     encoding.check(tables)

@@ -19,7 +19,7 @@ from fst.runtime.files.pieces import takes_pieces
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
     from fst.runtime.randomness import Randomness
 
 NO_IDS = np.empty(0, np.int32)
@@ -71,10 +71,10 @@ class Rows:
         """Whether long documents may be read and encoded in parts, because no option needs a document at once."""
         return self.stride is None and not self.offsets
 
-    def check(self, tables: WordPieceTable) -> None:
+    def check(self, table: TokenizerTable) -> None:
         """Check the options against a vocabulary, before `numba` is imported."""
-        self._window(tables)
-        if self.append is not None and self.append not in names(tables).values():
+        self._window(table)
+        if self.append is not None and self.append not in names(table).values():
             raise click.UsageError(f"--append {self.append!r} is not a token of the vocabulary; `fst info` lists the special ones")
 
     def encode(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> Encode:
@@ -94,12 +94,12 @@ class Rows:
         """Pack the ids of encoded documents into rows if --pack is given; otherwise return `results`."""
         return results if self.pack is None else _packed(results, self.pack)
 
-    def _window(self, tables: WordPieceTable) -> Any:
+    def _window(self, table: TokenizerTable) -> Any:
         """The form of overlapping windows; None without --stride. If the maximum length is too small, a usage error is raised."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import special_ids
 
-        around = special_ids(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
+        around = special_ids(table.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
         count = sum(map(len, around))
         if self.max_length is not None and self.max_length < count:
             reason = f"--max-length {self.max_length}: the special tokens around a document are {count}"
@@ -212,10 +212,10 @@ class Encoding:
         self._rows = {form: Rows(form, **rows) for form in dict.fromkeys(output.form for output in job.outputs)}
         self.done = Sum("document" if rows["stride"] is rows["pack"] is None else "row", "token")
 
-    def check(self, tables: WordPieceTable) -> None:
+    def check(self, table: TokenizerTable) -> None:
         """Check the options against a vocabulary; see `Rows.check`."""
         for rows in self._rows.values():
-            rows.check(tables)
+            rows.check(table)
 
     def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> None:
         """Write all outputs. The random ids of an output depend only on the documents of this output."""

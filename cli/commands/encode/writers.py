@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -17,8 +17,7 @@ from fst.cli.files.writers import NPY_HEADER, Write, as_json, lines_of, npy_head
 from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
-    from fst.cli.files.columns import ColumnsOf
-    from fst.machines.wordpiece.table import WordPieceTable
+    from fst.cli.tables import TokenizerTable
 
 FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
 TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms for which a long document may be written in parts; other forms need complete documents
@@ -28,43 +27,33 @@ Value = TypeVar("Value")
 
 @contextmanager
 def writing(
-    name: str, form: str, tables: WordPieceTable, *, with_tokens: bool = False, with_offsets: bool = False
+    name: str, form: str, table: TokenizerTable, *, with_tokens: bool = False, with_offsets: bool = False
 ) -> Iterator[Write[Encoded]]:
     """A function that writes ids, and by option tokens and spans, to a file, or to standard output for "-"."""
     if form in ("ids", "tokens"):
         with lines_of(name) as data:
-            yield Lines(data, form, tables).write
+            yield Lines(data, form, table).write
     elif form in ARRAYS:
         # The file of ids gets its name last, so if it exists, the file of splits exists, too.
         with written(name) as ids, written(splits_name(name)) as splits:
-            arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
+            arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(table), header=0)
             yield arrays.write
             arrays.close()
     else:
-        columns = partial(_ids_columns, tables, with_tokens, with_offsets)
-        with records_of(name, form, lambda: IdsMembers(tables, with_tokens), columns) as write:
+        columns = partial(IdsColumns, names(table) if with_tokens else None, with_offsets)
+        with records_of(name, form, lambda: IdsMembers(table, with_tokens), columns) as write:
             yield write
 
 
-def _ids_columns(tables: WordPieceTable, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:
-    from fst.cli.commands.encode.columns import IdsColumns
-
-    return IdsColumns(names(tables) if with_tokens else None, with_offsets)
-
-
 class Lines:
-    """A writer of one line of text for each document.
-
-    Args:
-        file: the output.
-        form: "ids" or "tokens", which the line contains, separated by spaces.
-        tables: the vocabulary, for the names of tokens.
+    """A writer of one line of text for each document. `file`: the output. `form`: "ids" or "tokens", which the line contains, separated by
+    spaces. `table`: the vocabulary, for the names of tokens.
     """
 
-    def __init__(self, file: IO[bytes], form: str, tables: WordPieceTable) -> None:
+    def __init__(self, file: IO[bytes], form: str, table: TokenizerTable) -> None:
         self._file = file
-        self._spellings = names(tables)
-        self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
+        self._spellings = names(table)
+        self._decimals = Decimals(int(table.token_ids.max()) + 1 if form == "ids" else 0)
         self._is_begun = False  # whether the last line ends with ids of an unfinished document
         self._lines = self._numbers if form == "ids" else self._joined
 
@@ -98,16 +87,13 @@ def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
 
 
 class IdsMembers:
-    """A conversion of encoded documents to JSON members: the ids and, by option, the tokens and the spans.
-
-    Args:
-        tables: the vocabulary, for the names of tokens.
-        with_tokens: whether tokens are written.
+    """A conversion of encoded documents to JSON members: the ids and, by option, the tokens and the spans. `table`: the vocabulary, for the
+    names of tokens. `with_tokens`: whether tokens are written.
     """
 
-    def __init__(self, tables: WordPieceTable, with_tokens: bool) -> None:
-        self._decimals = Decimals(int(tables.token_ids.max()) + 1)
-        self._spellings = names(tables) if with_tokens else None
+    def __init__(self, table: TokenizerTable, with_tokens: bool) -> None:
+        self._decimals = Decimals(int(table.token_ids.max()) + 1)
+        self._spellings = names(table) if with_tokens else None
 
     def of(self, encoded: Encoded, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `MembersOf`."""
@@ -128,18 +114,49 @@ class IdsMembers:
         return [as_json([spellings[number] for number in row]) for row in rows]
 
 
-def raw_type(tables: WordPieceTable) -> str:
+class IdsColumns:
+    """A conversion of encoded documents to a column of ids and, by option, columns of tokens and spans. `spellings`: id → token; None: no
+    tokens are written. `with_offsets`: whether spans are written.
+    """
+
+    def __init__(self, spellings: Mapping[int, str] | None, with_offsets: bool) -> None:
+        from fst.runtime.files.with_pyarrow import pa
+
+        self._pa = pa
+        self.added = [(IDS, pa.list_(pa.int32()))]
+        self._tokens: Any = None
+        if spellings is not None:
+            self._tokens = pa.array([spellings[number] for number in range(max(spellings) + 1)])
+            self.added.append((TOKENS, pa.list_(pa.string())))
+        self.added += [(OFFSETS, pa.list_(pa.list_(pa.int32(), 2)))] * with_offsets
+
+    def of(self, encoded: Encoded, /) -> tuple[Documents, Sequence[Any]]:
+        """See `ColumnsOf`."""
+        pa = self._pa
+        values = [pa.array(encoded.ids)]
+        if self._tokens is not None:
+            values.append(self._tokens.take(values[0]))
+        if encoded.offsets is not None:
+            values.append(pa.FixedSizeListArray.from_arrays(pa.array(encoded.offsets.ravel()), 2))
+        return encoded.documents, [self._lists(encoded, each) for each in values]
+
+    def _lists(self, encoded: Encoded, values: Any) -> Any:
+        """Values that belong to ids, as an Arrow array with a list of values for each document."""
+        offsets = np.zeros(len(encoded.ends) + 1, np.int32)
+        offsets[1:] = encoded.ends
+        mask = None if encoded.nulls is None else self._pa.array(encoded.nulls)
+        return self._pa.ListArray.from_arrays(self._pa.array(offsets), values, mask=mask)
+
+
+def raw_type(table: TokenizerTable) -> str:
     """The dtype of ids in a `.bin` file: uint16 if all ids of a table fit, otherwise uint32."""
-    return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
+    return "<u2" if int(table.token_ids.max()) < 1 << 16 else "<u4"
 
 
 class Arrays:
-    """A writer of ids to one file, and of row splits, int64[rows + 1], to a `.npy` file.
-
-    Args:
-        ids, splits: the output files. Headers contain lengths, so they are written last.
-        dtype: the dtype of the ids.
-        header: the size of the header before the ids in bytes; 0: no header.
+    """A writer of ids to one file, and of row splits, int64[rows + 1], to a `.npy` file. `ids`, `splits`: the output files. Headers contain
+    lengths, so they are written last. `dtype`: the dtype of the ids. `header`: the size of the header before the ids in bytes; 0: no
+    header.
     """
 
     def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:

@@ -13,8 +13,7 @@ import click
 
 from fst.cli.files.progress import note
 from fst.cli.group import CliCommand
-from fst.cli.options import with_options
-from fst.cli.parameters import FileName
+from fst.cli.options import FileName, with_options
 from fst.errors import UnsupportedError, not_one_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from fst.runtime.machines.lookup.lines import APERTIUM, LINES, TSV, has_nulls
 if TYPE_CHECKING:
     from fst import Analyses, Lookup
     from fst.cli.files.columns import ColumnsOf
-    from fst.cli.files.pipeline import Work
 
 
 IN_TEXT = (APERTIUM, "json")  # the forms for running text
@@ -26,17 +25,11 @@ ANALYSES, WEIGHTS, TOKENS = "analyses", "weights", "tokens"  # names of the adde
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Documents and their analyses.
-
-    Attributes:
-        documents: the documents.
-        words: the text of each document in UTF-8; None for a null.
-        analyses: the analyses of each document; those of a null have no meaning.
-    """
+    """Documents and their analyses."""
 
     documents: Documents
-    words: Sequence[bytes | None]
-    analyses: Analyses
+    words: Sequence[bytes | None]  # the text of each document in UTF-8; None for a null
+    analyses: Analyses  # the analyses of each document; those of a null have no meaning
 
     @property
     def rows(self) -> Sequence[list[str] | None]:
@@ -55,26 +48,17 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Analysed:
-    """Documents of running text and their tokens.
-
-    Attributes:
-        documents: the documents.
-        texts: the text of each document; None for a null.
-        tokens: the tokens of each document, none for a null; or the streams of all documents.
-    """
+    """Documents of running text and their tokens."""
 
     documents: Documents
-    texts: Sequence[str | None]
-    tokens: Sequence[Any]
+    texts: Sequence[str | None]  # the text of each document; None for a null
+    tokens: Sequence[Any]  # the tokens of each document, none for a null; or the streams of all documents
 
 
-def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Found]:
-    """A function that looks up documents, with options of `fst.Lookup.lookup_batch`; with `text_name`, it also adds each text to its
-    document as a field of this name.
-    """
+def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Callable[[Documents], Found]:
+    """A function that looks up documents; with `text_name`, it also adds each text to its document as a field of this name."""
 
-    def look_up(documents: Documents, errors: str) -> Found:
-        documents = documents.mended() if errors == "replace" else documents
+    def look_up(documents: Documents) -> Found:
         texts = documents.texts_in_utf8(range(len(documents)))
         words: list[Any] = [text or b"" for text in texts] if has_nulls(texts) else texts
         found = lookup.lookup_batch(words, **options)
@@ -83,15 +67,14 @@ def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Fo
     return look_up
 
 
-def analysing(lookup: Lookup, text_name: str | None, form: str, **options: Any) -> Work[Analysed]:
+def analysing(lookup: Lookup, text_name: str | None, form: str, **options: Any) -> Callable[[Documents], Analysed]:
     """A function that analyses documents as running text, with options of `fst.Lookup.analyze_batch`; see `looking_up`.
 
     For the form `APERTIUM`, it makes streams.
     """
     of_texts: Callable[..., Iterable[Any]] = lookup.to_apertium if form == APERTIUM else lookup.analyze_batch
 
-    def analyse(documents: Documents, errors: str) -> Analysed:
-        documents = documents.mended() if errors == "replace" else documents
+    def analyse(documents: Documents) -> Analysed:
         texts = documents.texts_in_utf8(range(len(documents)))
         tokens = [*of_texts([text or b"" for text in texts], **options)]
         carried = documents if text_name is None else documents.carrying(documents.texts, text_name)

@@ -7,13 +7,14 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
-from fst.cli.commands.search.matches import MATCHES, Found
 from fst.cli.files.formats import forms_of
 from fst.cli.files.streams import standard_output, written
 from fst.cli.files.writers import Write, as_json, lines_of, npy_header, records_of
@@ -24,14 +25,25 @@ from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst import Matches
-    from fst.cli.files.columns import ColumnsOf
 
+MATCHES = "matches"  # the name of the JSON field, and of the column in Arrow and Parquet
+PLACES = ("start", "end")
 FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
 TAKE_PIECES = ("matches", "npz")  # forms for which a long document may be written in parts; other forms need complete documents
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # in keywords, because tabs separate the fields of a line
 MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # as in grep
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Documents and the matches in them."""
+
+    documents: Documents
+    counts: NDArray[np.int64]  # int64[rows], the number of matches in each document
+    matches: Matches | None = None  # the matches, with positions in characters; None: matches were only counted
+    nulls: NDArray[np.bool_] | None = None  # bool[rows], whether each document is null; None: no document is null
 
 
 def check_options(form: str, names: bool, replaces: bool) -> None:
@@ -80,14 +92,8 @@ def writing(
         with written(name) as file, Arrays(file) as arrays:
             yield arrays.write
     else:
-        with records_of(name, form, lambda: MatchMembers(keywords), lambda: _match_columns(keywords)) as write:
+        with records_of(name, form, lambda: MatchMembers(keywords), lambda: MatchColumns(keywords)) as write:
             yield write
-
-
-def _match_columns(keywords: Sequence[str] | None) -> ColumnsOf[Found]:
-    from fst.cli.commands.search.columns import MatchColumns
-
-    return MatchColumns(keywords)
 
 
 class DocumentLines:
@@ -133,11 +139,7 @@ def _colored(text: str, matches: Matches, row: int) -> bytes:
 
 
 class KeywordSpellings(dict[int, str]):
-    """A mapping from the number of a keyword to its spelling in the output. Each keyword is formatted once.
-
-    Args:
-        spell: a function from the number of a keyword to its spelling.
-    """
+    """The spelling of each keyword in the output, by number. Each keyword is formatted once, by the function `spell`."""
 
     def __init__(self, spell: Callable[[int], str]) -> None:
         super().__init__()
@@ -149,18 +151,13 @@ class KeywordSpellings(dict[int, str]):
 
 
 def _columns(matches: Matches) -> tuple[list[int], list[int], list[int]]:
-    """The keyword numbers, the starts and the ends of all matches, as lists."""
     return matches.ids.tolist(), matches.starts.tolist(), matches.ends.tolist()
 
 
 class MatchLines:
     """A writer of a line for each match: the number of the document, the keyword or its number, and the start and end of the match in
-    characters, separated by tabs.
-
-    Args:
-        file: the output.
-        keywords: as in `writing`.
-        file_names: whether each line begins with the name of the input file.
+    characters, separated by tabs. `file`: the output. `keywords`: as in `writing`. `file_names`: whether each line begins with the name of
+    the input file.
     """
 
     def __init__(self, file: IO[bytes], keywords: Sequence[str] | None, file_names: bool) -> None:
@@ -179,11 +176,7 @@ class MatchLines:
 
 
 class MatchMembers:
-    """A conversion of matches to a JSON member, a list. A match is an object with the keyword or its number, the start and the end.
-
-    Args:
-        keywords: as in `writing`.
-    """
+    """A conversion of matches to a JSON member: a list of objects with the keyword or its number, the start and the end."""
 
     def __init__(self, keywords: Sequence[str] | None) -> None:
         self._spellings = KeywordSpellings(
@@ -199,13 +192,37 @@ class MatchMembers:
         return found.documents, found.nulls, {MATCHES: lists}
 
 
-class Arrays:
-    """A writer of the arrays of `fst.Matches` as .npz. The arrays grow in temporary files, because a zip file stores them one after the
-    other.
-
-    Args:
-        file: the output.
+class MatchColumns:
+    """A conversion of matches to a column of lists. A match is a struct of the keyword or its number, the start and the end. `keywords`:
+    the keywords; None: the numbers of keywords are written.
     """
+
+    def __init__(self, keywords: Sequence[str] | None) -> None:
+        from fst.runtime.files.with_pyarrow import pa
+
+        self._pa = pa
+        self._keywords = None if keywords is None else pa.array(keywords, pa.string())
+        first = ("id", pa.int32()) if keywords is None else ("keyword", pa.string())
+        self._kind = pa.struct([first, *((name, pa.int32()) for name in PLACES)])
+
+    @property
+    def added(self) -> Sequence[tuple[str, Any]]:
+        """See `fst.cli.files.columns.ColumnsOf`."""
+        return [(MATCHES, self._pa.list_(self._kind))]
+
+    def of(self, found: Found, /) -> tuple[Documents, Sequence[Any]]:
+        """See `fst.cli.files.columns.ColumnsOf`."""
+        assert found.matches is not None
+        pa = self._pa
+        ids = pa.array(found.matches.ids)
+        first = ids if self._keywords is None else self._keywords.take(ids)
+        values = pa.StructArray.from_arrays([first, pa.array(found.matches.starts), pa.array(found.matches.ends)], fields=list(self._kind))
+        mask = None if found.nulls is None else pa.array(found.nulls)
+        return found.documents, [pa.ListArray.from_arrays(pa.array(found.matches.row_splits.astype(np.int32)), values, mask=mask)]
+
+
+class Arrays:
+    """A writer of the arrays of `fst.Matches` as .npz. The arrays grow in temporary files, because a zip file stores them in sequence."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,1 +1,0 @@
-"""`fst segment`: segment documents into the words of a dictionary."""
