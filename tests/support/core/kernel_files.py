@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from support.shared_data import REPOSITORY
@@ -19,10 +18,8 @@ def kernel_modules() -> list[str]:
 
 
 def kernels_in_files() -> Iterator[tuple[str, str]]:
-    """The file and the name of each compiled function."""
-    for name in kernel_modules():
-        path = str(import_module(name).__file__)
-        yield from ((path, function) for function in _compiled(Path(path)))
+    """The module and the name of each compiled function."""
+    yield from ((name, function) for name, path in _modules() for function in _compiled(path))
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
