@@ -1,24 +1,16 @@
-"""`fst lookup` gives the same analyses as the Python interface for every combination of formats."""
+"""`fst lookup`: its formats of lines, its options and running text."""
 
 from __future__ import annotations
 
-import gzip
 import json
-from itertools import product
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from support.commands import call, error_of, written
-from support.document_files import INPUTS, as_input, fields_of, options_for, records_of
-from support.tiers import thinned
 
-import fst
 from fst.compile import lookup
 
 PAIRS = [("flies", "fly+N"), ("flies", "fly+V"), ("é", "E"), ("New York", "NY+N")]
-TEXTS = ("flies", "", "Flies", "é", "New York")
 
 
 @pytest.fixture(scope="module")
@@ -28,21 +20,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = written(folder / "words.tsv", "".join(f"{word}\t{analysis}\n" for word, analysis in PAIRS).encode())
     call("compile", "lookup", source, "-o", folder / "lookup.npz", "--inverse")
     return folder / "lookup.npz"
-
-
-@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["tsv", "json", "arrow", "parquet"]), 4))
-def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the analyses are the same as from `lookup_batch`, and rows keep their other fields."""
-    source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
-    call("lookup", table, source, *options_for(kind), "-o", out, "--format", form)
-    found = [*fst.Lookup.load(table).lookup_batch(TEXTS)]
-    if form == "tsv":
-        lines = [f"{text}\t{analysis}\n" for text, row in zip(TEXTS, found, strict=True) for analysis in row or [""]]
-        assert out.read_bytes().decode() == "".join(lines)
-    else:
-        assert records_of(out, form) == [
-            {**fields_of(kind, number, text), "analyses": row} for number, (text, row) in enumerate(zip(TEXTS, found, strict=True))
-        ]
 
 
 @pytest.mark.parametrize(
@@ -77,21 +54,6 @@ def test_weights(tmp_path: Path) -> None:
     assert call("lookup", tmp_path / "weighted.npz", stdin=b"a\nb\n").stdout == "a\ty\t-2\na\tx\t0.5\nb\t\n"
     found = json.loads(call("lookup", tmp_path / "weighted.npz", "--format", "json", stdin=b"a\n").stdout)
     assert found == {"text": "a", "analyses": ["y", "x"], "weights": [-2.0, 0.5]}
-
-
-def test_nulls(table: Path, tmp_path: Path) -> None:
-    """A null is an unknown word without characters in text, and null in other formats."""
-    pq.write_table(pa.table({"text": ["é", None]}), tmp_path / "in.parquet")
-    for form, expected in (("tsv", "é\tE\n\t\n"), ("json", '{"text":"é","analyses":["E"]}\n{"text":null,"analyses":null}\n')):
-        assert call("lookup", table, tmp_path / "in.parquet", "--column", "text", "--format", form).stdout == expected
-
-
-def test_errors(table: Path, tmp_path: Path) -> None:
-    """--errors determines whether a document that is not text stops the command, is repaired or is omitted."""
-    source = written(tmp_path / "in.txt", "é\n".encode() + b"x\xff\n")
-    assert error_of(call("lookup", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
-    assert call("lookup", table, source, "--errors", "replace").stdout == "é\tE\nx\ufffd\t\n"
-    assert call("lookup", table, source, "--errors", "skip").stdout == "é\tE\n"
 
 
 def test_other_tables_are_refused(table: Path, tmp_path: Path) -> None:

@@ -1,24 +1,19 @@
-"""`fst rewrite` gives the same texts as the Python interface for every combination of formats."""
+"""`fst rewrite`: files of rules, warnings, paths and other tables."""
 
 from __future__ import annotations
 
-import gzip
-from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.commands import call, error_of, written
-from support.document_files import INPUTS, SEPARATOR, as_input, fields_of, options_for, records_of
-from support.tiers import thinned
 
 import fst
 from fst.compile import best_path, keywords
 from fst.compile.algebra.machine import Fst
 
 FILE = "# Spanish\nV = [aeiou]\n\nch -> tʃ ,, ll -> ʝ\nr -> ɾ / V _ V\nrtl: a -> e / _ (e|$)\n"
-TEXTS = ("chicharra", "", "llora la raa", "  ", "caro\r")
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +25,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "rules.npz"
 
 
-@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 4))
-def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the texts are the same as from `apply_batch`, and rows keep their other fields."""
-    source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
-    call("rewrite", table, source, *options_for(kind), "-o", out, "--format", form)
-    new = fst.Rewriter.load(table).apply_batch(TEXTS)
-    assert new[:3] == ["tʃitʃarre", "", "ʝoɾa la ree"]
-    if form == "lines":
-        end = SEPARATOR if kind == "documents" else "\n"
-        assert out.read_bytes().decode() == "".join(text + end for text in new)
-    else:
-        assert records_of(out, form) == [fields_of(kind, number, text) for number, text in enumerate(new)]
+def test_file_of_rules(table: Path) -> None:
+    """The rules of a file, with its definitions, lists and directions, rewrite standard input."""
+    found = call("rewrite", table, stdin=b"chicharra\n\nllora la raa\n").stdout
+    assert found == "tʃitʃarre\n\nʝoɾa la ree\n"
 
 
 def test_signs_of_other_notations(tmp_path: Path) -> None:
@@ -54,22 +41,6 @@ def test_signs_of_other_notations(tmp_path: Path) -> None:
     source, out = written(tmp_path / "in.rules", b"a -> b || c _ d\n"), tmp_path / "other.npz"
     assert "write 'a -> b / c _ d'" in error_of(call("compile", "rules", source, "-o", out, code=1))
     assert not out.exists()
-
-
-def test_nulls(table: Path, tmp_path: Path) -> None:
-    """A null stays null, and is an empty line in text."""
-    pq.write_table(pa.table({"text": ["caro", None]}), tmp_path / "in.parquet")
-    assert call("rewrite", table, tmp_path / "in.parquet", "--column", "text").stdout == "caɾo\n\n"
-    call("rewrite", table, tmp_path / "in.parquet", "--column", "text", "-o", tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "caɾo"}, {"text": None}]
-
-
-def test_malformed_documents(table: Path, tmp_path: Path) -> None:
-    """A document that is not UTF-8 is refused with its line, repaired or skipped."""
-    source = written(tmp_path / "in.txt", b"caro\nx\xff\n")
-    assert error_of(call("rewrite", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
-    assert call("rewrite", table, source, "--errors", "replace").stdout == "caɾo\nx\ufffd\n"
-    assert call("rewrite", table, source, "--errors", "skip").stdout == "caɾo\n"
 
 
 def test_documents_without_a_path(tmp_path: Path) -> None:

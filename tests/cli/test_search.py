@@ -78,20 +78,6 @@ def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path
         assert records_of(out, form) == rows
 
 
-@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 4))
-def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None:
-    """With --replace, all documents are written, and the text remains at its position among the fields."""
-    source, out = written(tmp_path / "input", as_input(kind, TEXTS)), tmp_path / "out"
-    call("search", table, source, *options_for(kind), "--replace", "<é>", "-o", out, "--format", form)
-    texts = fst.Searcher(keywords(KEYWORDS)).replace([*TEXTS], "<é>")
-    if form == "lines":
-        assert out.read_bytes() == as_input("documents" if kind == "documents" else "lines", texts)
-    else:
-        found = records_of(out, form)
-        assert found == [fields_of(kind, number, text) for number, text in enumerate(texts)]
-        assert list(found[0]) == list(fields_of(kind, 0, ""))
-
-
 class TestRows:
     """Inputs with null rows, without rows, or with other columns."""
 
