@@ -505,7 +505,7 @@ def test_no_test_imports_another() -> None:
 
 def test_tests_need_only_the_extra_test() -> None:
     """At import, a test file and its support need no library except those of the extra `test`."""
-    for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "typing"}):
+    for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "analyses", "typing"}):
         assert packages(imports_of(path).at_once) - sys.stdlib_module_names <= OF_TESTS, path
 
 

@@ -1,7 +1,7 @@
 """Count the differences between the masks of this package, outlines-core and llguidance by their causes.
 
     pip install outlines-core llguidance jsonschema
-    PYTHONPATH=tests python tests/bench/guide_differences.py [SHARE WALKS]
+    PYTHONPATH=tests:tests/bench python tests/bench/analyses/guide_differences.py [SHARE WALKS]
 
 The patterns and schemas are those of `guide.py`, and one in SHARE [16] of the published schemas of the shared data, with WALKS [3] random
 walks each; the tokens are those of GPT-2. See `support.machines.mask_differences` for the causes. A row contains the number of patterns and

@@ -1,7 +1,7 @@
 """Compare best paths with OpenFst's on the test cases of text normalizers, and count the ties that the two decide differently.
 
     pip install pynini nemo_text_processing WeTextProcessing
-    nice python tests/bench/ties.py [FOLDER] [--only WORDS] [--grammars GRAMMARS] [--limit N] [--seconds N]
+    PYTHONPATH=tests/bench nice python tests/bench/analyses/ties.py [FOLDER] [--only WORDS] [--grammars GRAMMARS] [--limit N] [--seconds N]
 
 FOLDER [../shared/data] contains the cases of NeMo text processing and of WeTextProcessing in ``oracles/words``. Each package builds its own
 grammars, in a process with at most 6 GB of memory and N seconds [1800], and stores them in GRAMMARS for the next run. `--only` selects rows
