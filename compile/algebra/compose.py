@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import hashes_of, slots_of
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_STATES, ONLY_EPSILON, SOME_EPSILON, STATES
@@ -69,18 +70,16 @@ def products(
         sink: a state of the second machine that reads everything, or -1.
     """
     from fst.compile.algebra.kernels.compose import compose as step
-    from fst.compile.algebra.kernels.pools import fill
 
     keys, counts = np.empty(FIRST_STATES, np.int64), counters()
     rows = empty_rows(FIRST_STATES, min(len(first.target) + len(second.target) + FIRST_STATES, MAX_ARCS))
     keys[0] = starts[0] << 32 | starts[1] << 1
-    table = np.zeros(2 * len(keys), np.int32)
+    slots = slots_of(hashes_of(keys[:1]), 2 * len(keys))
     counts[STATES] = 1
-    fill(keys, 1, table)
     inputs = unchanging(first), _kinds(first, is_final), unchanging(second), sink
-    while (result := step(*inputs, keys, table, rows, counts)) != COMPLETE:
+    while (result := step(*inputs, keys, slots, rows, counts)) != COMPLETE:
         if result == MORE_STATES:
-            keys, table, rows = more_states(keys, rows, counts, operation)
+            keys, slots, rows = more_states(keys, rows, counts, operation)
         else:
             rows = more_arcs(rows, counts, operation)
     states, arcs = counts[STATES], counts[ARCS]

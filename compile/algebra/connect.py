@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.refinement import grouped
 from fst.compile.algebra.arcs import Arcs, empty, read_only
 
 
@@ -56,15 +57,6 @@ def leads_to(row_start: NDArray[np.int64], target: NDArray[np.int32], ends: NDAr
 def incoming(arcs: Arcs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """int64[states + 1] and int64[arcs]: the arcs that lead to state q are ``order[row_start[q]:row_start[q + 1]]``."""
     return grouped(arcs.target, arcs.states)
-
-
-def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort indices stably by key: int64[groups + 1], the first place of each group; int64[n], the indices."""
-    from fst.compile.algebra.kernels import graph
-
-    starts, order = np.zeros(groups + 2, np.int64), np.empty(len(keys), np.int64)
-    graph.group(read_only(keys), starts, order)
-    return starts[:-1], order
 
 
 def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -100,20 +100,19 @@ def explored(
     return Automaton(pairs[:, :, 0], pairs[:, :, 1] > 0)
 
 
-def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_], budget: Budget) -> Splitter:
+def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:
     """The splitter with the fewest states and classes that makes the same pre-tokens as an automaton.
 
     Args:
         classes: the class of each code point.
         automaton: an automaton over these classes, without gaps.
         drops: bool[classes], whether a pre-token is dropped if it begins with a character of the class.
-        budget: the budget of the pipeline.
 
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
     # Remove each reported end that a later reported end of the same match always replaces.
-    targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
+    targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
     count = columns.shape[1]

@@ -92,7 +92,7 @@ def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int]
         return (over, True) if symbol == count or not joins(now, symbol) else (symbol, False)
 
     found = explored(lambda symbol: (over if symbol == count else symbol, False), step, over, count + 1, budget)
-    return reduced(classes, found, np.zeros(count, np.bool_), budget)
+    return reduced(classes, found, np.zeros(count, np.bool_))
 
 
 def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[str]) -> Mapping[str, tuple[Hashable, bool]]:

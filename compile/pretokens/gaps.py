@@ -39,7 +39,7 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
     drops = (begins != split.invert) & (split.behavior == "removed")
-    return reduced(split.classes, _behaving(split, automaton, begins, budget), drops, budget)
+    return reduced(split.classes, _behaving(split, automaton, begins, budget), drops)
 
 
 def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:

@@ -82,7 +82,7 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
     drops = np.array([one in first.dropped or other in second.dropped for one, other in pairs])
-    return reduced(classes, automaton, drops, budget)
+    return reduced(classes, automaton, drops)
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:

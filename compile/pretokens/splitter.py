@@ -57,7 +57,7 @@ def splitter(
     targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))
     if ends[START].any():
         raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
-    targets, ends = minimal(targets, ends, budget)
+    targets, ends = minimal(targets, ends)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(moves[:, :-1])
     if columns.shape[1] > MAX_CLASSES:

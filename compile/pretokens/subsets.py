@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.refinement import classes_of
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.program import Behind, Moves, Program
 from fst.compile.pretokens.threads import DECIDED, Stepper, Thread, Undecided
@@ -119,33 +120,24 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
     return tuple(found)
 
 
-def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The automaton with the fewest states that reports the same ends.
 
-    State 0 is the dead state, and state 1 the first state; other states are numbered in the order in which they are reached.
-
-    Blocks of states are split until no symbol splits a block (Moore's algorithm). The caller may then merge symbols with equal columns.
+    State 0 is the dead state, and state 1 the first state; other states are numbered in the order in which they are reached. The caller may
+    then merge symbols with equal columns.
 
     Args:
         targets: int64[states, symbols], the next state.
         ends: bool[states, symbols], whether a match ends before the symbol.
-        budget: the budget; four states in a round of Moore's algorithm count as one step.
     """
-    blocks, count = np.zeros(len(targets), np.int64), 1
-    while True:
-        budget.take(len(targets) // 4)
-        rows = np.ascontiguousarray(np.column_stack([blocks, blocks[targets] * 2 + ends]))
-        numbers: dict[bytes, int] = {}
-        blocks = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
-        if len(numbers) == count:
-            break
-        count = len(numbers)
-    firsts = np.unique(blocks, return_index=True)[1]
-    targets, ends = blocks[targets[firsts]], ends[firsts]
-    return _numbered(targets, ends, int(blocks[1]))
+    states, symbols = targets.shape
+    sources = np.repeat(np.arange(states, dtype=np.int32), symbols)
+    labels = np.arange(symbols) * 2 + ends
+    firsts, numbers = classes_of(np.zeros(states, np.int32), sources, labels.ravel().astype(np.int32), targets.ravel().astype(np.int32))
+    return _numbered(numbers[targets[firsts]], ends[firsts], int(numbers[1]))
 
 
-def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _numbered(targets: NDArray[np.int32], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Number states in the order in which they are reached; the dead state is 0.
 
     If a pattern never matches, its first state is a copy of the dead state.

@@ -27,8 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import longer
 from fst.automata.rows import Array
-from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
+from fst.automata.trie import NULL, ROOT, Ints, Trie, spread
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 

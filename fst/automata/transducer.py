@@ -19,8 +19,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import longer
 from fst.automata.links import Failure
-from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
+from fst.automata.trie import NULL, ROOT, Ints, Trie, spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -222,10 +222,3 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
     """The indices of all elements of several slices, concatenated: ``start, start + 1, …`` for each slice."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-
-
-def longer(array: Ints, length: int) -> Ints:
-    """Copy an array to the beginning of a longer array. New elements are not initialised, and use no memory until they are written."""
-    grown = np.empty(length, array.dtype)
-    grown[: len(array)] = array
-    return grown

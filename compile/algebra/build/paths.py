@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import Pool
 from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
 from fst.compile.algebra.kernels.room import SizeError
 from fst.core.jit import Deferred
@@ -19,65 +20,45 @@ share = Deferred("fst.compile.algebra.kernels.sharing", "share")
 
 
 class Open(NamedTuple):
-    """The nodes on the path of the latest string.
+    """The nodes on the path of the latest string, for `fst.compile.algebra.kernels.sharing`.
 
     Attributes:
         path: int32[depths], the symbols of the path.
-        bottom: int64[depths], the first arc of the node at each depth.
-        labels, targets: int32[arcs], the arcs of all open nodes, in the order of their depths.
+        bottom: int64[depths], the first arc of the node at each depth; 0 at depth 0.
+        arcs: uint64[n], the arcs of all open nodes, in the order of their depths.
     """
 
     path: NDArray[np.int32]
     bottom: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    targets: NDArray[np.int32]
+    arcs: NDArray[np.uint64]
 
-
-class Nodes(NamedTuple):
-    """Nodes with different arcs.
-
-    Attributes:
-        counts: int64[2], the numbers of nodes and of arcs.
-        hashes: uint64[nodes]; slots: int32[2ⁿ], 1 + the node in each slot of a table of hashes, or 0.
-        ends: int64[nodes], the end of the arcs of each node.
-        labels, targets: int32[arcs], the symbols, and the nodes after them.
-    """
-
-    counts: NDArray[np.int64]
-    hashes: NDArray[np.uint64]
-    slots: NDArray[np.int32]
-    ends: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    targets: NDArray[np.int32]
+    @classmethod
+    def of(cls, longest: int, arcs: int) -> Open:
+        """No open nodes, with room for strings of up to `longest` symbols."""
+        return cls(np.empty(longest + 1, np.int32), np.zeros(longest + 1, np.int64), np.empty(arcs, np.uint64))
 
 
 def shared(
     strings: list[str], trees: NDArray[np.int64], follow_start: NDArray[np.int64], follows: NDArray[np.int32]
-) -> tuple[Nodes, NDArray[np.int32]]:
-    """The nodes of trees of strings, and int32[trees], the node of each root.
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
+    """The nodes of trees of strings: int64[nodes + 1], the first arc of each; uint64[arcs]; and int32[trees], the node of each root.
 
     Args:
         strings: the strings of all trees; those of a tree are distinct and sorted.
         trees: int64[trees + 1], the first string of each tree.
-        follow_start: int64[strings + 1], and follows: int32[n], the numbers of what follows each string. They become the targets of arcs
-            with the label -1.
+        follow_start: int64[strings + 1], and follows: int32[n], the numbers of what follows each string.
     """
     symbols = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    depths, room = int(lengths.max(initial=0)) + 1, len(strings) + len(follows) + 1
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    most, arcs = min(len(symbols) + len(trees), MAX_NODES), min(len(symbols) + len(follows), MAX_ARCS)
-    open_nodes = Open(np.empty(depths, np.int32), np.empty(depths, np.int64), np.empty(room, np.int32), np.empty(room, np.int32))
-    slots = np.zeros(1 << (2 * most).bit_length(), np.int32)
-    ends, hashes = np.empty(most, np.int64), np.empty(most, np.uint64)
-    nodes = Nodes(np.zeros(2, np.int64), hashes, slots, ends, np.empty(arcs, np.int32), np.empty(arcs, np.int32))
+    nodes = Pool.of(min(len(symbols) + len(trees), MAX_NODES), min(len(symbols) + len(follows), MAX_ARCS), np.uint64)
     roots = np.empty(len(trees) - 1, np.int32)
     inputs = (read_only(array) for array in (symbols, starts, trees, follow_start, follows))
-    if not share.call(*inputs, open_nodes, nodes, roots):
+    if not share.call(*inputs, Open.of(int(lengths.max(initial=0)), len(strings) + len(follows) + 1), nodes, roots):
         fault = f"the words and endings have more than {MAX_NODES:,} states or {MAX_ARCS:,} arcs; expected fewer"
         raise SizeError(fault, "split the source")
-    count, size = nodes.counts.tolist()
-    return nodes._replace(ends=ends[:count], labels=nodes.labels[:size], targets=nodes.targets[:size]), roots
+    return *nodes.rows(), roots
+
 
 END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
@@ -155,22 +136,23 @@ class Paths:
         follow_start = np.searchsorted(place, np.arange(self._count + 1))
         weights, ranks = np.unique(weight, return_inverse=True)
         pairs, follows = np.unique((following - END) << 32 | ranks, return_inverse=True)
-        nodes, roots = shared([path for some in strings for path in some], trees, follow_start, follows.astype(np.int32))
-        top = len(nodes.ends) - 1  # nodes are numbered from the ends of paths on, states from the other side
-        source = top - np.repeat(np.arange(top + 1), np.diff(nodes.ends, prepend=0))
-        is_child = nodes.labels >= 0
-        before, found = source[~is_child], pairs[nodes.targets[~is_child]]
+        starts, arcs, roots = shared([path for some in strings for path in some], trees, follow_start, follows.astype(np.int32))
+        labels, targets = (arcs >> np.uint64(32)).astype(np.uint32).view(np.int32), arcs.astype(np.uint32).astype(np.int64)
+        top = len(starts) - 2  # nodes are numbered from the ends of paths on, states from the other side
+        source = top - np.repeat(np.arange(top + 1), np.diff(starts))
+        is_child = labels >= 0  # the label `FOLLOWING` is -1 here
+        before, found = source[~is_child], pairs[targets[~is_child]]
         after, cost = (found >> 32) + END, weights[found & 0xFFFFFFFF]
         is_end = after == END
         final = np.full(top + 1, np.inf)
         final[before[is_end]] = cost[is_end]
-        read, write = self._labels(nodes.labels[is_child])
+        read, write = self._labels(labels[is_child])
         nothing = np.full(len(after) - int(is_end.sum()), EPSILON)
         return make(
             np.concatenate([source[is_child], before[~is_end]]),
             np.concatenate([read, nothing]),
             np.concatenate([write, nothing]),
-            top - np.concatenate([nodes.targets[is_child], roots[after[~is_end]]]),
+            top - np.concatenate([targets[is_child], roots[after[~is_end]]]),
             np.concatenate([np.zeros(len(read)), cost[~is_end]]),
             final,
             top - int(roots[start]),

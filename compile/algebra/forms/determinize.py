@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import longer, slots_of
 from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.forms.epsilon import remove_epsilon
@@ -45,8 +46,8 @@ class _Pool(NamedTuple):
     members: NDArray[np.int32]
     residuals: NDArray[np.float64]
     starts: NDArray[np.int64]
-    digests: NDArray[np.uint64]
-    table: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    slots: NDArray[np.int32]
 
 
 class _Buffer(NamedTuple):
@@ -159,14 +160,8 @@ def _buffer(length: int, states: int) -> _Buffer:
 
 def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tuple[_Pool, _Output]:
     """Twice the room for states."""
-    from fst.compile.algebra.kernels.pools import fill
-
-    digests = grown(pool.digests, MAX_STATES, "states", counts, OPERATION)
-    starts, row_start = (np.zeros(len(digests) + 1, np.int64) for _ in range(2))
-    starts[: len(pool.starts)], row_start[: len(output.row_start)] = pool.starts, output.row_start
-    table = np.zeros(2 * len(digests), np.int32)
-    fill(digests, counts[STATES], table)
-    pool = _Pool(pool.members, pool.residuals, starts, digests, table)
-    return pool, output._replace(row_start=row_start, final=grown(output.final, MAX_STATES, "states", counts, OPERATION))
-
-
+    hashes = grown(pool.hashes, MAX_STATES, "states", counts, OPERATION)
+    slots = slots_of(hashes[: counts[STATES]], 2 * len(hashes))
+    pool = _Pool(pool.members, pool.residuals, longer(pool.starts, len(hashes) + 1), hashes, slots)
+    row_start, final = longer(output.row_start, len(hashes) + 1), longer(output.final, len(hashes))
+    return pool, output._replace(row_start=row_start, final=final)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, FULL, MORE_ARCS, MORE_STATES, ONLY_EPSILON, STATES
-from fst.compile.algebra.kernels.pools import number_of
+from fst.automata.kernels.hashing import FULL, number_of
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STATES, ONLY_EPSILON, STATES
 from fst.core.jit import inlined, kernel
 
 
@@ -37,7 +37,7 @@ def put(arc, read, write, target, weight, output):
 
 
 @kernel
-def compose(first, kinds, second, sink, keys, table, output, counts):
+def compose(first, kinds, second, sink, keys, slots, output, counts):
     """Add the arcs of pairs to a machine, until all pairs that can be reached are complete or an array is full.
 
     ε-arcs of the two machines are sequenced: those of the first that write nothing come before those of the second that read nothing, so
@@ -47,7 +47,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
         first, second: rows of the machines: row_start, ilabel, olabel, target, weight; sorted by (state, ilabel).
         kinds: int8[states of the first], `SOME_EPSILON`, `ONLY_EPSILON` (if it is not final) or 0.
         sink: a state of the second machine that reads everything, for a difference: a label that no arc reads leads there; -1: none.
-        keys, table: pairs and their numbers; see `number_of`. Pair 0 is the start.
+        keys, slots: pairs and their numbers; see `number_of`. Pair 0 is the start.
         output: row_start, ilabel, olabel, target, weight of the new machine.
         counts: see `counters`.
 
@@ -67,7 +67,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
                     break
                 if made == len(output.target):
                     return MORE_ARCS
-                target = number_of(pack_pair(left, second.target[arc], kinds[left]), keys, table, counts)
+                target = number_of(pack_pair(left, second.target[arc], kinds[left]), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
                 put(made, 0, second.olabel[arc], target, second.weight[arc], output)
@@ -79,7 +79,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
                     continue
                 if made == len(output.target):
                     return MORE_ARCS
-                target = number_of(pack_pair(first.target[arc], right, 0), keys, table, counts)
+                target = number_of(pack_pair(first.target[arc], right, 0), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
                 put(made, first.ilabel[arc], 0, target, first.weight[arc], output)
@@ -89,7 +89,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
             if sink >= 0 and (match == end or second.ilabel[match] != label):
                 if made == len(output.target):
                     return MORE_ARCS
-                target = number_of(pack_pair(first.target[arc], sink, 0), keys, table, counts)
+                target = number_of(pack_pair(first.target[arc], sink, 0), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
                 put(made, first.ilabel[arc], label, target, first.weight[arc], output)
@@ -98,7 +98,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
             while match < end and second.ilabel[match] == label:
                 if made == len(output.target):
                     return MORE_ARCS
-                target = number_of(pack_pair(first.target[arc], second.target[match], 0), keys, table, counts)
+                target = number_of(pack_pair(first.target[arc], second.target[match], 0), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
                 put(made, first.ilabel[arc], second.olabel[match], target, first.weight[arc] + second.weight[match], output)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-# Indices in `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state.
+# Indices into `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state. `STATES` is also
+# `fst.automata.kernels.hashing.ITEMS`.
 STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
 # Results of a builder.
 COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER, MORE_STEPS = range(6)
-FULL = -1  # in place of the number of a key: the arrays are full
 # Kinds of states of the first machine of a composition, by the arcs that write nothing; 0: there are none.
 SOME_EPSILON, ONLY_EPSILON = 1, 2

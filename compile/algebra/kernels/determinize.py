@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import FULL, U1, hash_of, slot_of
 from fst.compile.algebra.kernels.counters import (
     ARCS,
     BUFFER,
     COMPLETE,
     DONE,
-    FULL,
     MEMBERS,
     MORE_ARCS,
     MORE_BUFFER,
@@ -17,7 +17,6 @@ from fst.compile.algebra.kernels.counters import (
     MORE_STATES,
     STATES,
 )
-from fst.compile.algebra.kernels.pools import U1, hash_of
 from fst.core.jit import inlined, kernel, part
 
 QUANTA = 2.0**20  # residuals are equal if they are equal in units of 2⁻²⁰
@@ -43,24 +42,25 @@ def is_same(set_, other, size, pool):
 
 @part
 def number_of_set(begin, end, pool, counts):
-    """The number of the set at the end of the pool. If the set is known, it is removed from the pool; if not, it gets the next number."""
+    """The number of the set at the end of the pool. If the set is known, it is removed from the pool; if not, it gets the next number.
+
+    This is not `fst.automata.kernels.hashing.intern`, because sets are equal up to a quantum, and keep the residuals of the first.
+    """
     digest = np.uint64(end - begin)
     for index in range(begin, end):
         digest = hash_of(digest ^ np.uint64(pool.members[index])) ^ np.uint64(quantum(pool.residuals[index]))
-    mask = np.uint64(len(pool.table) - 1)
-    slot = hash_of(digest) & mask  # as in `pools.fill`
-    while pool.table[slot] != 0:
-        number = np.int64(pool.table[slot] - 1)
+    hashed = hash_of(digest)
+    slot = slot_of(hashed, hashed, pool.hashes, pool.slots)
+    while pool.slots[slot] != 0:
+        number = np.int64(pool.slots[slot] - 1)
         first = pool.starts[number]
-        if pool.digests[number] == digest and pool.starts[number + 1] - first == end - begin and is_same(first, begin, end - begin, pool):
+        if pool.starts[number + 1] - first == end - begin and is_same(first, begin, end - begin, pool):
             return number
-        slot = (slot + U1) & mask
+        slot = slot_of(hashed, slot + U1, pool.hashes, pool.slots)
     number = counts[STATES]
-    if number == len(pool.digests):
+    if number == len(pool.hashes):
         return np.int64(FULL)
-    pool.digests[number] = digest
-    pool.starts[number + 1] = end
-    pool.table[slot] = number + 1
+    pool.hashes[number], pool.starts[number + 1], pool.slots[slot] = hashed, end, number + 1
     counts[STATES] = number + 1
     counts[MEMBERS] = end
     return number
@@ -123,7 +123,7 @@ def determinize(machine, pool, buffer, output, counts):
 
     Args:
         machine: row_start, codes (label << 32 | target, sorted in each row), weight and final of a machine without ε.
-        pool: the sets: members, residuals; starts (of each set, and the end of the last); digests, table (1 + number of a set). Set 0,
+        pool: the sets: members, residuals; starts (of each set, and the end of the last); hashes, slots (1 + number of a set). Set 0,
             which is made by `begin`, is the start.
         buffer: codes int64[2, n], weights float64[2, n], runs int64[states + 1].
         output: row_start, label, target, weight, final of the new machine.

@@ -1,4 +1,4 @@
-"""Reachable states, orders of states, arcs grouped by target, and shortest distances."""
+"""Reachable states, orders of states, and shortest distances."""
 
 from __future__ import annotations
 
@@ -27,24 +27,6 @@ def reach(row_start, target, queue, count, seen):
                 seen[following] = True
                 queue[count] = following
                 count += 1
-
-
-@kernel
-def group(keys, starts, order):
-    """Sort indices by key, stably, by counting.
-
-    Args:
-        keys: int32[n], from 0.
-        starts: int64[keys + 2], initially 0; output: the first place of each key in `order`, and n at the end.
-        order: output, int64[n].
-    """
-    for key in keys:
-        starts[key + 2] += 1
-    for key in range(2, len(starts)):
-        starts[key] += starts[key - 1]
-    for index in range(len(keys)):
-        order[starts[keys[index] + 1]] = index
-        starts[keys[index] + 1] += 1
 
 
 @kernel

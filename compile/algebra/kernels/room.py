@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import hashes_of, longer, slots_of
 from fst.compile.algebra.arcs import Arcs, read_only
 from fst.compile.algebra.kernels.counters import ARCS, STATES
 from fst.errors import UnsupportedError
@@ -89,23 +90,16 @@ def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64], o
     if len(array) >= cap:
         made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"
         raise SizeError(f"the {operation} has {made} so far; expected at most {cap:,} {what}", REMEDY)
-    larger = np.zeros(min(2 * len(array), cap), array.dtype)
-    larger[: len(array)] = array
-    return larger
+    return longer(array, min(2 * len(array), cap))
 
 
 def more_states(
     keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64], operation: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
     """Twice the room for states: keys, the table of their numbers, and rows."""
-    from fst.compile.algebra.kernels.pools import fill
-
     keys = grown(keys, MAX_STATES, "states", counts, operation)
-    table = np.zeros(2 * len(keys), np.int32)
-    fill(keys, counts[STATES], table)
-    row_start = np.zeros(len(keys) + 1, np.int64)
-    row_start[: len(rows.row_start)] = rows.row_start
-    return keys, table, rows._replace(row_start=row_start)
+    slots = slots_of(hashes_of(keys[: counts[STATES]]), 2 * len(keys))
+    return keys, slots, rows._replace(row_start=longer(rows.row_start, len(keys) + 1))
 
 
 def more_arcs(rows: Rows, counts: NDArray[np.int64], operation: str) -> Rows:

@@ -2,56 +2,67 @@
 
 Only the nodes on the path of the latest string are open. A node is closed after the last string below it. Its arcs are then known, and an
 earlier node with the same arcs takes its place (Daciuk et al. 2000, "Incremental construction of minimal acyclic finite-state automata").
+
+An arc is ``label << 32 | target``. The arcs of all open nodes are on a stack, those of deeper nodes on top. Example: the tree of "ad", "b"
+and "bd", each of which is followed by 0 (arcs as label:target, `FOLLOWING` as -)::
+
+    string   closes                 node            stack afterwards
+    ad       nothing                                (a) (d) -:0            a node's arcs in parentheses are still to be added
+    b        "ad" → node 0 [-:0]    "a" → 1 [d:0]   a:1 (b) -:0
+    bd       nothing, "b" is open                   a:1 (b) -:0 (d) -:0
+    end      "bd" → node 0 again    "b" → 2 [-:0 d:0]
+             the root → 3 [a:1 b:2]
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernels.hashing import folded, mixed
-from fst.core.jit import kernel, part
+from fst.automata.kernels.hashing import FULL, intern
+from fst.core.jit import inlined, kernel, part
 
-NODES, ARCS = range(2)  # indices into `Nodes.counts`
-FOLLOWING = -1  # the label of an arc to what follows a string
-FULL = -1  # instead of a node: an array of `Nodes` is full
-U1, SHIFT = np.uint64(1), np.uint64(32)
+FOLLOWING = (1 << 32) - 1  # the label of an arc to what follows a string
+SHIFT = np.uint64(32)
 
 
-@part
-def is_node(node, labels, targets, begin, end, nodes):
-    """Whether the arcs of a node are ``labels[begin:end]`` and ``targets[begin:end]``."""
-    first = nodes.ends[node - 1] if node else np.int64(0)
-    if nodes.ends[node] - first != end - begin:
-        return False
-    for place in range(end - begin):
-        if nodes.labels[first + place] != labels[begin + place] or nodes.targets[first + place] != targets[begin + place]:
-            return False
-    return True
+@inlined
+def arc_of(label, target):
+    """An arc."""
+    return np.uint64(label) << SHIFT | np.uint64(target)
 
 
 @part
-def node_of(labels, targets, begin, end, nodes):
-    """The node whose arcs are ``labels[begin:end]`` and ``targets[begin:end]``, possibly a new one, or `FULL`."""
-    counts, size = nodes.counts, end - begin
-    hashed = np.uint64(size)
-    for place in range(begin, end):
-        hashed = mixed(hashed ^ (np.uint64(targets[place]) << SHIFT | np.uint64(labels[place] + 1)))
-    hashed, last = folded(mixed(hashed)), np.uint64(len(nodes.slots) - 1)
-    slot = hashed & last
-    while nodes.slots[slot]:
-        node = np.int64(nodes.slots[slot]) - 1
-        if nodes.hashes[node] == hashed and is_node(node, labels, targets, begin, end, nodes):
-            return node
-        slot = slot + U1 & last
-    node, first = counts[NODES], counts[ARCS]
-    if node == len(nodes.ends) or first + size > len(nodes.labels):
-        return np.int64(FULL)
-    for place in range(size):
-        nodes.labels[first + place] = labels[begin + place]
-        nodes.targets[first + place] = targets[begin + place]
-    nodes.hashes[node], nodes.ends[node], nodes.slots[slot] = hashed, first + size, node + 1
-    counts[NODES], counts[ARCS] = node + 1, first + size
-    return node
+def enter(symbols, begin, length, depth, top, first_node, open_nodes, nodes):
+    """Close the nodes that are not on the path of the next string, and open those that only it has.
+
+    Args:
+        symbols: the symbols of strings; ``symbols[begin:begin + length]`` is the next one. The empty string closes all nodes but the root.
+        depth: the length of the latest string; 0 before the first.
+        top: the number of arcs on the stack.
+        first_node: the number of node 0 in arcs.
+        open_nodes: an `fst.compile.algebra.build.paths.Open`.
+        nodes: the `fst.automata.hashing.Pool` of closed nodes.
+
+    Returns:
+        The new number of arcs on the stack, or `FULL`.
+    """
+    path, bottom, arcs = open_nodes.path, open_nodes.bottom, open_nodes.arcs
+    common = 0
+    while common < depth and common < length and path[common] == symbols[begin + common]:
+        common += 1
+    while depth > common:
+        node = intern(arcs, bottom[depth], top, nodes)
+        if node == FULL:
+            return np.int64(FULL)
+        top = bottom[depth]
+        depth -= 1
+        arcs[top] = arc_of(path[depth], first_node + node)
+        top += 1
+    while depth < length:
+        path[depth] = symbols[begin + depth]
+        depth += 1
+        bottom[depth] = top
+    return np.int64(top)
 
 
 @kernel
@@ -63,44 +74,28 @@ def share(symbols, starts, trees, follow_start, follows, open_nodes, nodes, root
         starts: int64[strings + 1], the first symbol of each string. The strings of a tree are distinct and sorted.
         trees: int64[trees + 1], the first string of each tree.
         follow_start: int64[strings + 1], and follows: int32[m], the numbers of what follows each string.
-        open_nodes: an `fst.compile.algebra.build.paths.Open`; ``labels`` and ``targets`` have room for ``strings + m`` arcs, and ``path``
-            and ``bottom`` for one more number than the longest string has symbols.
-        nodes: an `fst.compile.algebra.build.paths.Nodes`, without nodes. The arcs of a node are those to what follows, with the label
-            `FOLLOWING`, and then one for each child, in the order of their labels.
+        open_nodes: an `fst.compile.algebra.build.paths.Open` with room for ``strings + m`` arcs, and for one more number than the longest
+            string has symbols.
+        nodes: an `fst.automata.hashing.Pool`. The arcs of a node are those to what follows, with the label `FOLLOWING`, and then one for
+            each child, in the order of their labels.
         roots: output, int32[trees], the node of each root.
 
     Returns:
         Whether all nodes are stored; otherwise an array of `nodes` is too small.
     """
-    path, bottom, labels, targets = open_nodes.path, open_nodes.bottom, open_nodes.labels, open_nodes.targets
     for tree in range(len(roots)):
-        depth, top = 0, np.int64(0)
-        bottom[0] = 0
-        for string in range(trees[tree], trees[tree + 1] + 1):
-            is_last = string == trees[tree + 1]
-            begin = np.int64(0) if is_last else starts[string]
-            length = np.int64(0) if is_last else starts[string + 1] - begin
-            common = 0
-            while common < depth and common < length and path[common] == symbols[begin + common]:
-                common += 1
-            while depth > common:
-                node = node_of(labels, targets, bottom[depth], top, nodes)
-                if node == FULL:
-                    return False
-                top = bottom[depth]
-                depth -= 1
-                labels[top], targets[top] = path[depth], node
-                top += 1
-            if is_last:
-                break
-            while depth < length:
-                path[depth] = symbols[begin + depth]
-                depth += 1
-                bottom[depth] = top
+        depth, top = np.int64(0), np.int64(0)
+        for string in range(trees[tree], trees[tree + 1]):
+            length = starts[string + 1] - starts[string]
+            top = enter(symbols, starts[string], length, depth, top, 0, open_nodes, nodes)
+            if top == FULL:
+                return False
+            depth = length
             for place in range(follow_start[string], follow_start[string + 1]):
-                labels[top], targets[top] = FOLLOWING, follows[place]
+                open_nodes.arcs[top] = arc_of(FOLLOWING, follows[place])
                 top += 1
-        node = node_of(labels, targets, np.int64(0), top, nodes)
+        top = enter(symbols, np.int64(0), np.int64(0), depth, top, 0, open_nodes, nodes)
+        node = intern(open_nodes.arcs, 0, top, nodes) if top != FULL else top
         if node == FULL:
             return False
         roots[tree] = node

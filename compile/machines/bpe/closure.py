@@ -1,6 +1,6 @@
 """Kernels of the BPE compiler, which find the last merge of every token, and the items and states of `fst.compile.machines.bpe.item_sets`.
 
-Kernels allocate no memory, so the caller provides the arrays. If an array is too small, the kernel returns -1, and the caller calls it
+Kernels allocate no memory, so the caller provides the arrays. If an array is too small, the kernel returns False, and the caller calls it
 again with larger arrays.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernels.hashing import folded, mixed
-from fst.core.jit import kernel, part
+from fst.automata.kernels.hashing import CELLS, FULL, ITEMS, intern
+from fst.core.jit import kernel
 from fst.machines.bpe.pairs import NO_RANK, insert, key_of, rank_of
 
 HALF = np.uint64(32)
@@ -65,37 +65,8 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
             insert(key_of(parts[0], parts[1]), found, pairs)
 
 
-@part
-def freeze(first, top, stack, starts, edges, slots, count):
-    """The number of the item with the edges ``stack[first:top]``. If no earlier item has the same edges, a new item with the number `count`
-    is added.
-    """
-    if first == top:
-        return 0
-    mask = np.uint64(len(slots) - 1)
-    size = top - first
-    hashed = np.uint64(size)
-    for place in range(first, top):
-        hashed = folded(mixed(hashed + stack[place]))
-    slot = hashed & mask
-    while slots[slot] != 0:
-        item = slots[slot]
-        if starts[item + 1] - starts[item] == size:
-            equal = 0
-            while equal < size and edges[starts[item] + equal] == stack[first + equal]:
-                equal += 1
-            if equal == size:
-                return item
-        slot = (slot + np.uint64(1)) & mask
-    slots[slot] = count
-    for place in range(size):
-        edges[starts[count] + place] = stack[first + place]
-    starts[count + 1] = starts[count] + size
-    return count
-
-
 @kernel
-def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, starts, edges, slots, stack, open_at):
+def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, items, stack, open_at):
     """Build the trie of every set T(u) of `fst.compile.machines.bpe.item_sets`, and number the nodes from the leaves up; equal nodes get
     the same number.
 
@@ -107,15 +78,15 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         by_suffix: int64[made tokens], sorted by suc t.
         right: int32[tokens], suc t.
         symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
-        roots, starts, edges: output, the arrays of `fst.compile.machines.bpe.item_sets.Items`; `roots` is initially 0.
-        slots: int32[power of two], initially 0: a hash table of items.
+        roots: output, int32[tokens], initially 0; see `fst.compile.machines.bpe.item_sets.Items`.
+        items: the `fst.automata.hashing.Pool` of the edges of each item. Item 0 has none.
         stack: uint64[made tokens + depth + 1], scratch.
         open_at: int64[depth + 1], scratch: the position on the stack where the edges of each open node begin.
 
     Returns:
-        The number of items, or -1 if an array is too small.
+        Whether all items are stored; otherwise `items` is too small.
     """
-    starts[0], starts[1], count = 0, 0, 1
+    intern(stack, 0, 0, items)
     top, length, before = 0, 0, 0
     for index in range(len(keys)):
         u, token = keys[index] >> HALF, by_suffix[keys[index] & LOW]
@@ -124,11 +95,10 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         shared = 0
         while shared < length and symbols[before + shared] == symbols[begin + shared]:
             shared += 1
-        if 2 * (count + length) >= len(slots) or count + length + 2 > len(starts) or starts[count] + top > len(edges):
-            return -1
         for depth in range(length - 1, shared, -1):
-            item = freeze(open_at[depth], top, stack, starts, edges, slots, count)
-            count += item == count
+            item = intern(stack, open_at[depth], top, items)
+            if item == FULL:
+                return False
             top = open_at[depth]
             stack[top - 1] |= np.uint64(item)
         for depth in range(shared, size):
@@ -140,77 +110,48 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         length, before = size, begin
         if index + 1 < len(keys) and keys[index + 1] >> HALF == u:
             continue
-        if 2 * (count + length) >= len(slots) or count + length + 2 > len(starts) or starts[count] + top > len(edges):
-            return -1
         for depth in range(length - 1, -1, -1):
-            item = freeze(open_at[depth], top, stack, starts, edges, slots, count)
-            count += item == count
+            item = intern(stack, open_at[depth], top, items)
+            if item == FULL:
+                return False
             top = open_at[depth]
             if depth:
                 stack[top - 1] |= np.uint64(item)
             else:
                 roots[u] = item
         length = 0
-    return count
-
-
-@part
-def number_of(key, size, last, held_from, held, slots, count):
-    """The number of the state with a key (a last token and items). If no earlier state has the same key, a new state with the number
-    `count` is added.
-    """
-    mask = np.uint64(len(slots) - 1)
-    hashed = np.uint64(size)
-    for place in range(size):
-        hashed = folded(mixed(hashed + np.uint64(key[place])))
-    slot = hashed & mask
-    while slots[slot] != 0:
-        state = slots[slot]
-        begin = held_from[state]
-        if last[state] == key[0] and held_from[state + 1] - begin == size - 1:
-            equal = 1
-            while equal < size and held[begin + equal - 1] == key[equal]:
-                equal += 1
-            if equal == size:
-                return state
-        slot = (slot + np.uint64(1)) & mask
-    slots[slot] = count
-    last[count] = key[0]
-    for place in range(1, size):
-        held[held_from[count] + place - 1] = key[place]
-    held_from[count + 1] = held_from[count] + size - 1
-    return count
+    return True
 
 
 @kernel
-def close_states(
-    roots, item_starts, edges, atoms, last, depths, starts, labels, targets, held_from, held, slots, kids, counts, done, touched, key
-):
-    """Find all states that are reachable from the root, breadth first.
+def close_states(roots, item_starts, edges, atoms, states, depths, starts, labels, targets, kids, counts, done, touched, key, progress):
+    """Find all states that are reachable from the root, breadth first. A call continues after the last complete state.
 
     Args:
         roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.machines.bpe.item_sets.Items`.
         atoms: int32[256], the token of each byte; -1 for a byte without a token.
-        last, depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
-        held_from, held: output, int32, the items of each state: ``held[held_from[s]:held_from[s + 1]]``.
-        slots: int32[power of two], initially 0: a hash table of states.
+        states: the `fst.automata.hashing.Pool` of states, each with its last token and its items.
+        depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
         kids, counts, done: scratch. For each byte: the items after the byte, the number of these items, and 1 + the token that the byte
             completes. `counts` and `done` are initially 0.
         touched: scratch for the bytes on which the current state has transitions.
-        key: int32[maximum number of items + 2], scratch.
+        key: int32[maximum number of items + 2], scratch: a state.
+        progress: int64[1], initially 0: the number of complete states.
 
     Returns:
-        The number of states; -1 if an array of states is too small, -2 if an array of transitions is too small.
+        Whether all states are complete; otherwise an array of states or of transitions is too small.
     """
     most = len(kids) // 256
-    last[0], depths[0], held_from[0], held_from[1], count, size = -1, 0, 0, 0, 1, 0
-    state = 0
-    while state < count:
-        if size + 256 > len(targets):
-            return -2
-        if count + 257 > len(last) or held_from[count] + 256 * (most + 1) > len(held) or 2 * (count + 256) > len(slots):
-            return -1
-        starts[state] = size
+    key[0] = -1
+    intern(key, 0, 1, states)
+    depths[0] = starts[0] = 0
+    while progress[0] < states.counts[ITEMS]:
+        state = progress[0]
+        size = starts[state]
+        if size + 256 > len(targets) or states.counts[ITEMS] + 256 > len(depths):
+            return False
+        if states.counts[CELLS] + 256 * (most + 2) > len(states.cells):
+            return False
         used = 0
         if state == 0:
             for byte in range(256):
@@ -218,8 +159,8 @@ def close_states(
                     done[byte] = atoms[byte] + 1
                     touched[used] = byte
                     used += 1
-        for place in range(held_from[state], held_from[state + 1]):
-            item = held[place]
+        for place in range(states.starts[state] + 1, states.starts[state + 1]):
+            item = states.cells[place]
             for edge_place in range(item_starts[item], item_starts[item + 1]):
                 edge = edges[edge_place]
                 byte = np.int64(edge >> np.uint64(56))
@@ -244,16 +185,16 @@ def close_states(
                 key[width] = roots[token]
                 width += 1
             counts[byte], done[byte] = 0, 0
-            target = number_of(key, width, last, held_from, held, slots, count)
+            count = states.counts[ITEMS]
+            target = intern(key, 0, width, states)
             if target == count:
                 depths[target] = depths[state] + 1
-                count += 1
             labels[size] = byte
             targets[size] = target
             size += 1
-        state += 1
-    starts[count] = size
-    return count
+        starts[state + 1] = size
+        progress[0] = state + 1
+    return True
 
 
 @kernel

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.hashing import Pool, longer
 from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints, spread
 from fst.compile.layout.rows import filled, placed
@@ -60,13 +61,13 @@ class Items:
 
     Attributes:
         roots: int32[tokens], the root of the trie of T(u), or 0 if T(u) is empty.
-        starts: int32[items + 1]; the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has no edges.
+        starts: int64[items + 1]; the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has no edges.
         edges: uint64[n], ``byte << 56 | (1 + completed token, or 0) << 32 | next item, or 0``.
         depth: the length of the longest path, in bytes.
     """
 
     roots: NDArray[np.int32]
-    starts: NDArray[np.int32]
+    starts: Ints
     edges: NDArray[np.uint64]
     depth: int
 
@@ -98,23 +99,21 @@ def close(tokens: Canonical) -> States:
     items = items_of(tokens)
     widest = 256 * (items.depth + 2)  # the items of a state have read different numbers of bytes, so they are few
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
-    key = np.empty(items.depth + 3, np.int32)
+    key, progress = np.empty(items.depth + 3, np.int32), np.zeros(1, np.int64)
     capacity = FIRST_CAPACITY * len(tokens.rank)
+    states = Pool.of(capacity, 9 * capacity + 2 * widest, np.int32)
+    depths, starts = np.zeros(capacity, np.int32), np.zeros(capacity + 1, np.int32)
     labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # uses memory only where written
-    while True:
-        last, depths, starts, held_from = (np.empty(capacity + 1, np.int32) for _ in range(4))
-        held = np.empty(8 * capacity + 2 * widest, np.int32)
-        slots = np.zeros(1 << (2 * capacity).bit_length(), np.int32)
-        of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
-        scratch = kids, counts, done, touched, key
-        count = close_states.call(*of_items, last, depths, starts, labels, targets, held_from, held, slots, *scratch)
-        if count >= 0:
-            size = starts[count]
-            of_states = last[:count].copy(), depths[:count].copy(), starts[: count + 1].copy()
-            return States(*of_states, labels[:size].copy(), targets[:size].copy())
-        if capacity > MAX_SLOTS or count == -2:
+    of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
+    scratch = kids, counts, done, touched, key, progress
+    while not close_states.call(*of_items, states, depths, starts, labels, targets, *scratch):
+        if states.room > MAX_SLOTS or starts[progress[0]] > MAX_SLOTS:
             raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS:,} transitions and states: a table has no room")
-        capacity *= 2
+        states = states.larger()
+        depths, starts = longer(depths, states.room), longer(starts, states.room + 1)
+    begins, cells = states.rows()
+    count, size = len(begins) - 1, starts[len(begins) - 1]
+    return States(cells[begins[:-1]], depths[:count].copy(), starts[: count + 1].copy(), labels[:size].copy(), targets[:size].copy())
 
 
 def items_of(tokens: Canonical) -> Items:
@@ -126,16 +125,12 @@ def items_of(tokens: Canonical) -> Items:
     spelled = tokens.tokens.symbols, tokens.tokens.starts, tokens.tokens.lengths
     stack, open_at = np.empty(len(by_suffix) + depth + 1, np.uint64), np.empty(depth + 1, np.int64)
     capacity = FIRST_CAPACITY * len(tokens.rank)
-    while True:
-        roots = np.zeros(len(tokens.rank), np.int32)
-        starts, edges = np.empty(capacity + 2, np.int32), np.empty(4 * capacity, np.uint64)
-        slots = np.zeros(1 << (2 * capacity).bit_length(), np.int32)
-        count = intern_items.call(keys, by_suffix, tokens.right, *spelled, roots, starts, edges, slots, stack, open_at)
-        if count >= 0:
-            return Items(roots, starts[: count + 1].copy(), edges[: starts[count]].copy(), depth)
-        if capacity > MAX_SLOTS:
-            raise UnsupportedError(f"the merges have more than {capacity} items: a table has no room")
-        capacity *= 2
+    roots, items = np.zeros(len(tokens.rank), np.int32), Pool.of(capacity, 4 * capacity, np.uint64)
+    while not intern_items.call(keys, by_suffix, tokens.right, *spelled, roots, items, stack, open_at):
+        if items.room > MAX_SLOTS:
+            raise UnsupportedError(f"the merges have more than {items.room} items: a table has no room")
+        items = items.larger()
+    return Items(roots, *items.rows(), depth)
 
 
 def _by_suffix(tokens: Canonical) -> Ints:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.connect import grouped, leads_to
-from fst.compile.algebra.forms.minimize import first_of, partition
-from fst.compile.algebra.kernels.counters import COMPLETE
+from fst.automata.hashing import Pool, hashes_of, longer, slots_of
+from fst.automata.refinement import classes_of, grouped
+from fst.compile.algebra.connect import leads_to
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
@@ -70,12 +70,6 @@ class _Machine(NamedTuple):
     end: NDArray[np.int64]
 
 
-class _Pool(NamedTuple):
-    starts: NDArray[np.int64]
-    members: NDArray[np.int64]
-    table: NDArray[np.int32]
-
-
 class _Work(NamedTuple):
     stamps: NDArray[np.int64]
     found: NDArray[np.int64]
@@ -105,15 +99,16 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     first, last, target = classes[arcs[order, 1]], classes[arcs[order, 2]], np.ascontiguousarray(arcs[order, 3])
     machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
     sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), most)
-    while True:
-        pool = _Pool(np.zeros(sets + 1, np.int64), np.empty(MANY_MEMBERS * sets + count, np.int64), np.zeros(2 * sets, np.int32))
-        work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(runs + 1, np.bool_))
-        counts, targets, is_final = np.zeros(3, np.int64), np.empty((sets, runs), np.int32), np.empty(sets, np.bool_)
-        if determinize(start, machine, pool, work, counts, targets, is_final) == COMPLETE:
-            break
-        sets = _larger(sets, most)
-    merged, first = _classes(targets[: counts[0]])
-    return _minimal(merged[classes], targets[: counts[0], first], is_final[: counts[0]])
+    pool, counts = Pool.of(sets, MANY_MEMBERS * sets + count, np.int64), np.zeros(2, np.int64)
+    work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(runs + 1, np.bool_))
+    targets, is_final = np.empty((sets, runs), np.int32), np.empty(sets, np.bool_)
+    while not determinize(start, machine, pool, work, counts, targets, is_final):
+        _need_less(pool.room, most)
+        pool = pool.larger(most)
+        targets, is_final = longer(targets, pool.room), longer(is_final, pool.room)
+    sets = int(pool.counts[0])
+    merged, first = _classes(targets[:sets])
+    return _minimal(merged[classes], targets[:sets, first], is_final[:sets])
 
 
 def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]]:
@@ -187,12 +182,7 @@ def _merged(
     targets: NDArray[np.int32], is_final: NDArray[np.bool_], *arcs: NDArray[np.int64] | NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The automaton with states merged that have arcs with the same labels to merged states; `arcs`: sources, labels, next states."""
-    from fst.compile.algebra.kernels.minimize import refine
-
-    sources, labels, following = (each.astype(np.int32) for each in arcs)
-    blocks, cords = partition(is_final.astype(np.int32)), partition(labels)
-    refine(blocks, cords, sources, *grouped(following, len(targets)))
-    firsts, numbers = first_of(blocks.set_of)
+    firsts, numbers = classes_of(is_final.astype(np.int32), *(each.astype(np.int32) for each in arcs))
     return np.append(numbers, np.int32(-1))[targets[firsts]], is_final[firsts]
 
 
@@ -217,24 +207,22 @@ def _product(first: Language, second: Language, keeps_first: bool, keeps_second:
 
     pairs, classes = np.unique(first.classes.astype(np.int64) << 8 | second.classes, return_inverse=True)
     columns = np.stack([pairs >> 8, pairs & 0xFF], axis=1)
-    count = FIRST_SETS
-    while True:
-        keys, table, counts = np.empty(count, np.int64), np.zeros(2 * count, np.int32), np.zeros(1, np.int64)
-        keys[0] = int(not first.is_empty) << 32 | int(not second.is_empty)
-        targets = np.empty((count, len(columns)), np.int32)
-        if products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, table, counts, targets) == COMPLETE:
-            break
-        count = _larger(count, most)
-    keys = keys[: counts[0]]
+    count, counts = FIRST_SETS, np.zeros(2, np.int64)
+    keys, slots, targets = np.empty(count, np.int64), np.zeros(2 * count, np.int32), np.empty((count, len(columns)), np.int32)
+    keys[0] = int(not first.is_empty) << 32 | int(not second.is_empty)
+    while not products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, slots, counts, targets):
+        _need_less(count, most)
+        count = min(2 * count, most)
+        keys, targets = longer(keys, count), longer(targets, count)
+        slots = slots_of(hashes_of(keys[: counts[0]]), 2 * len(slots))
+    keys, targets = keys[: counts[0]], targets[: counts[0]]
     finals = [np.append(False, each.is_final)[states] for each, states in ((first, keys >> 32), (second, keys & 0xFFFFFFFF))]
-    return _minimal(classes.astype(np.uint8), targets[: counts[0]], is_final(*finals))
+    return _minimal(classes.astype(np.uint8), targets, is_final(*finals))
 
 
-def _larger(count: int, most: int) -> int:
-    """A larger number of states, up to `most`."""
-    if count == most:
+def _need_less(states: int, most: int) -> None:
+    if states >= most:
         raise UnsupportedError(f"the automaton has more than {most:,} states; make it smaller")
-    return min(4 * count, most)
 
 
 def concatenation(first: Language, second: Language) -> Language:

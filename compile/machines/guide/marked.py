@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.automata.hashing import slots_of
+from fst.automata.hashing import Pool
+from fst.automata.refinement import classes_of
 from fst.automata.rows import Array
-from fst.compile.algebra.connect import grouped, leads_to
-from fst.compile.algebra.forms.minimize import first_of, partition
+from fst.compile.algebra.build.paths import Open
+from fst.compile.algebra.connect import leads_to
 from fst.compile.machines.guide.store import Masks
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, quoted
@@ -38,37 +39,6 @@ class Graph(NamedTuple):
     tokens: Array
     targets: Array
     is_final: Array
-
-
-class Open(NamedTuple):
-    """The nodes on the path of the latest token.
-
-    Attributes:
-        counts: int64[depths], the number of arcs of the node at each depth.
-        labels, targets: int64[depths, 256], the arcs.
-    """
-
-    counts: Array
-    labels: Array
-    targets: Array
-
-
-class Nodes(NamedTuple):
-    """The nodes of tries of marked tokens, which have different arcs.
-
-    Attributes:
-        counts: int64[2], the numbers of nodes and of arcs.
-        hashes: uint64[nodes]; slots: int32[2ⁿ], 1 + the node in each slot of a table of hashes, or 0.
-        ends: int64[nodes], the end of the arcs of each node.
-        labels: uint8[arcs], the bytes; targets: int32[arcs], the states after them.
-    """
-
-    counts: Array
-    hashes: Array
-    slots: Array
-    ends: Array
-    labels: Array
-    targets: Array
 
 
 def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | None = None) -> GuideTable:
@@ -132,12 +102,8 @@ def _alive(graph: Graph) -> Graph:
 
 def _merged(graph: Graph) -> Graph:
     """The same masks and steps with the fewest states: states with equal masks whose steps lead to equal states are one."""
-    from fst.compile.algebra.kernels.minimize import refine
-
-    blocks, cords = partition(graph.is_final.astype(np.int32)), partition(graph.tokens.astype(np.int32))
     sources = np.repeat(np.arange(len(graph.is_final), dtype=np.int32), np.diff(graph.row_start))
-    refine(blocks, cords, sources, *grouped(graph.targets, len(graph.is_final)))
-    return _chosen(graph, *first_of(blocks.set_of))
+    return _chosen(graph, *classes_of(graph.is_final.astype(np.int32), sources, graph.tokens.astype(np.int32), graph.targets))
 
 
 def _chosen(graph: Graph, states: Array, numbers: Array) -> Graph:
@@ -159,11 +125,12 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
         UnsupportedError: there are too many nodes.
     """
     rows, nodes = _nodes(graph, vocabulary, token_bytes, token_ends)
-    states, (node_count, arcs) = len(rows), nodes.counts.tolist()
+    states, (starts, arcs) = len(rows), nodes.rows()
+    node_count = len(starts) - 1
     sources, labels = np.nonzero(rows >= 0)
-    inner = np.repeat(np.arange(node_count), np.diff(nodes.ends[:node_count], prepend=0)) + states
-    targets = np.concatenate([rows[sources, labels], nodes.targets[:arcs]])
-    sources, labels = np.concatenate([sources, inner]), np.concatenate([labels, nodes.labels[:arcs]])
+    inner = np.repeat(np.arange(node_count), np.diff(starts)) + states
+    targets = np.concatenate([rows[sources, labels], arcs.astype(np.uint32).astype(np.int32)])
+    sources, labels = np.concatenate([sources, inner]), np.concatenate([labels, (arcs >> np.uint64(32)).astype(np.uint8)])
     classes, columns = np.empty(256, np.uint8), dict[bytes, int]()
     for byte in range(256):
         own = labels == byte
@@ -173,23 +140,23 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
     return found, classes
 
 
-def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Nodes]:
+def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Pool]:
     """int32[states, 256], the transitions of the states of the graph, and the nodes inside tokens.
 
     Raises:
         UnsupportedError: there are too many nodes.
     """
-    states, depths = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 2
-    ranks, nodes, rows = _ranks(vocabulary), _no_nodes(), np.full((states, 256), -1, np.int32)
-    open_nodes = Open(np.zeros(depths, np.int64), *np.empty((2, depths, 256), np.int64))
+    states, longest = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 1
+    ranks, rows, nodes = _ranks(vocabulary), np.full((states, 256), -1, np.int32), Pool.of(FIRST_NODES, 4 * FIRST_NODES, np.uint64)
+    open_nodes = Open.of(longest, 1 + int(np.diff(graph.row_start).max(initial=0)))
     for state in range(states):
         steps = slice(graph.row_start[state], graph.row_start[state + 1])
         order = np.argsort(ranks[graph.tokens[steps]])
         of_state = graph.tokens[steps][order], graph.targets[steps][order].astype(np.int64)
         while not add_steps.call(token_bytes, token_ends, *of_state, states, open_nodes, nodes, rows[state]):
-            if len(nodes.ends) >= MAX_NODES:
+            if nodes.room >= MAX_NODES:
                 raise UnsupportedError(f"the tokens of the guide have more than {MAX_NODES:,} beginnings; expected at most as many; {LATE}")
-            nodes = _larger(nodes)
+            nodes = nodes.larger()
     return rows, nodes
 
 
@@ -219,17 +186,3 @@ def _bits(tokens: list[int], size: int) -> Array:
     bits = np.zeros(size, np.bool_)
     bits[tokens] = True
     return np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
-
-
-def _no_nodes() -> Nodes:
-    room, slots = FIRST_NODES, 1 << (4 * FIRST_NODES).bit_length()
-    arrays = np.empty(room, np.uint64), np.zeros(slots, np.int32), np.empty(room, np.int64)
-    return Nodes(np.zeros(2, np.int64), *arrays, np.empty(4 * room, np.uint8), np.empty(4 * room, np.int32))
-
-
-def _larger(nodes: Nodes) -> Nodes:
-    """The same nodes, in larger arrays."""
-    hashes, ends, labels, targets = (np.resize(array, 2 * len(array)) for array in (nodes.hashes, nodes.ends, nodes.labels, nodes.targets))
-    node_count, _ = nodes.counts
-    slots = slots_of(nodes.hashes[:node_count], 2 * len(nodes.slots))
-    return Nodes(nodes.counts, hashes, slots, ends, labels, targets)

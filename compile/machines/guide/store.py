@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.automata.hashing import slots_of
+from fst.automata.hashing import longer, slots_of
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
@@ -97,11 +97,11 @@ class Masks:
         if store.counts[MASKS] == len(store.bases):
             names = "hashes", "bases", "flip_ends"
             slots = slots_of(store.hashes, 2 * len(store.slots))
-            store = store._replace(slots=slots, **{name: _twice(getattr(store, name)) for name in names})
+            store = store._replace(slots=slots, **{name: longer(getattr(store, name), 2 * len(store.bases)) for name in names})
         if store.counts[ROWS] == len(store.rows):
-            store = store._replace(rows=_twice(store.rows))
+            store = store._replace(rows=longer(store.rows, 2 * len(store.rows)))
         if store.counts[FLIPS] + words > len(store.flips):
-            store = store._replace(flips=_twice(store.flips))
+            store = store._replace(flips=longer(store.flips, 2 * len(store.flips)))
         self.store = store
 
     def arrays(self) -> dict[str, Array]:
@@ -114,9 +114,3 @@ class Masks:
             "flips": store.flips[:flips].copy(),
             "rows": store.rows[:rows].copy(),
         }
-
-
-def _twice(array: Array) -> Array:
-    larger = np.zeros((2 * len(array), *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernels.hashing import folded, mixed
+from fst.automata.kernels.hashing import U1, hash_of, slot_of
 from fst.compile.machines.guide.store import FLIPS, MASKS, ROWS
 from fst.core.jit import inlined, kernel, part
 from fst.machines.guide.kernels.scan import fill
 
 BIT, WORD_SHIFT, ONE = np.uint32(31), np.uint32(5), np.uint32(1)
-U1, MULTIPLIER = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 PAIRS, QUADS, NIBBLES, BYTES = map(np.uint32, (0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101))
 S1, S2, S4, S24 = map(np.uint32, (1, 2, 4, 24))
 LATEST = 24  # number of latest rows that are tried as bases, besides the first
@@ -37,12 +37,12 @@ def difference(row, base):
 
 
 @part
-def hash_of(row, words):
+def hash_of_mask(row, words):
     """A hash of a mask."""
     found = np.uint64(0)
     for word in range(words):
         found += np.uint64(row[word]) * (np.uint64(2 * word + 1) * MULTIPLIER)
-    return folded(mixed(mixed(found)))
+    return hash_of(found)
 
 
 @part
@@ -66,14 +66,14 @@ def put(row, store):
         row: uint32[words + 1], the mask and one more word.
         store: a `fst.compile.machines.guide.store.Store`.
     """
-    counts, last, words = store.counts, np.uint64(len(store.slots) - 1), store.rows.shape[1]
-    hashed = hash_of(row, words)
-    slot = hashed & last
+    counts, words = store.counts, store.rows.shape[1]
+    hashed = hash_of_mask(row, words)
+    slot = slot_of(hashed, hashed, store.hashes, store.slots)
     while store.slots[slot] != 0:
         mask = np.int64(store.slots[slot]) - 1
-        if store.hashes[mask] == hashed and is_equal(row, mask, store):
+        if is_equal(row, mask, store):
             return mask
-        slot = slot + U1 & last
+        slot = slot_of(hashed, slot + U1, store.hashes, store.slots)
     mask, filled = counts[MASKS], counts[FLIPS]
     if mask == len(store.bases) or counts[ROWS] == len(store.rows) or filled + words > len(store.flips):
         return np.int64(-1)

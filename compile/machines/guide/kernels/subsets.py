@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.kernels.hashing import folded, mixed
-from fst.compile.algebra.kernels.counters import COMPLETE, MORE_MEMBERS, MORE_STATES
+from fst.automata.kernels.hashing import FULL, ITEMS, intern, number_of
 from fst.core.jit import inlined, kernel, part
 
-U1 = np.uint64(1)
-SETS, MEMBERS, STAMP = 0, 1, 2  # places in `counts`
+STAMP, DONE = 0, 1  # indices into `counts`
 
 
 @part
@@ -56,40 +54,6 @@ def close(count, machine, work, counts):
     return kept
 
 
-@part
-def number_of(count, pool, work, counts):
-    """The number of the set of the first `count` states of ``work.found``, which is added if it is new; -1 - code if an array is full."""
-    digest = np.uint64(count)
-    for place in range(count):
-        digest = mixed(digest ^ np.uint64(work.found[place]))
-    mask = np.uint64(len(pool.table) - 1)
-    slot = folded(mixed(digest)) & mask
-    while pool.table[slot] != 0:
-        number = np.int64(pool.table[slot] - 1)
-        first = pool.starts[number]
-        if pool.starts[number + 1] - first == count:
-            is_same = True
-            for place in range(count):
-                if pool.members[first + place] != work.found[place]:
-                    is_same = False
-                    break
-            if is_same:
-                return number
-        slot = (slot + U1) & mask
-    number, begin = counts[SETS], counts[MEMBERS]
-    if number == len(pool.starts) - 1:
-        return np.int64(-1 - MORE_STATES)
-    if begin + count > len(pool.members):
-        return np.int64(-1 - MORE_MEMBERS)
-    for place in range(count):
-        pool.members[begin + place] = work.found[place]
-    pool.starts[number + 1] = begin + count
-    pool.table[slot] = number + 1
-    counts[SETS] = number + 1
-    counts[MEMBERS] = begin + count
-    return number
-
-
 @inlined
 def begin_set(counts):
     """A new stamp, for a set that is still empty."""
@@ -105,27 +69,26 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
         start: the start state.
         machine: row_start int64[states + 1], first and last int64[arcs] (bytes), target int64[arcs]; silent_start, silent_target (ε-arcs);
             end int64[1], the final state. All numbers are in range.
-        pool: starts int64[sets + 1], members int64[m], table int32[2ⁿ], longer than `starts` and initially 0.
+        pool: a `fst.automata.hashing.Pool` of the sets, int64.
         work: stamps int64[states], initially 0; found int64[states]; alone int64[states], initially -1: the set that one target alone
             gives; marks bool[257], initially False.
-        counts: int64[3], initially 0: sets, members, stamp.
+        counts: int64[2], initially 0: the latest stamp, and the number of complete sets, after which the kernel continues.
         targets: output, int32[sets, 256].
         is_final: output, bool[sets].
 
     Returns:
-        `COMPLETE`; or `MORE_STATES` or `MORE_MEMBERS`: larger arrays are needed, from the beginning.
+        Whether all sets are complete; otherwise an array of `pool` is too small.
     """
     work.stamps[start] = begin_set(counts)
     work.found[0] = start
-    number = number_of(close(1, machine, work, counts), pool, work, counts)
-    if number < 0:
-        return -1 - number
-    done = 0
-    while done < counts[SETS]:
+    if intern(work.found, 0, close(1, machine, work, counts), pool) == FULL:
+        return False
+    while counts[DONE] < pool.counts[ITEMS]:
+        done = counts[DONE]
         first, end = pool.starts[done], pool.starts[done + 1]
         is_final[done] = False
         for place in range(first, end):
-            state = pool.members[place]
+            state = pool.cells[place]
             is_final[done] |= state == machine.end[0]
             for arc in range(machine.row_start[state], machine.row_start[state + 1]):
                 work.marks[machine.first[arc]] = True
@@ -137,7 +100,7 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
                 past += 1
             stamp, count = begin_set(counts), 0
             for place in range(first, end):
-                state = pool.members[place]
+                state = pool.cells[place]
                 for arc in range(machine.row_start[state], machine.row_start[state + 1]):
                     if machine.first[arc] <= byte <= machine.last[arc] and work.stamps[machine.target[arc]] != stamp:
                         work.stamps[machine.target[arc]] = stamp
@@ -148,9 +111,9 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
                 only = work.found[0]
                 number = work.alone[only] if count == 1 else np.int64(-1)
                 if number < 0:
-                    number = number_of(close(count, machine, work, counts), pool, work, counts)
-                    if number < 0:
-                        return -1 - number
+                    number = intern(work.found, 0, close(count, machine, work, counts), pool)
+                    if number == FULL:
+                        return False
                     if count == 1:
                         work.alone[only] = number
             for place in range(byte, past):
@@ -158,31 +121,28 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
             byte = past
         for place in range(len(work.marks)):
             work.marks[place] = False
-        done += 1
-    return COMPLETE
+        counts[DONE] += 1
+    return True
 
 
 @kernel
-def products(first, second, columns, keeps_first, keeps_second, keys, table, counts, targets):
+def products(first, second, columns, keeps_first, keeps_second, keys, slots, counts, targets):
     """Build all pairs of states of two automata that can be reached. A pair is ``(q + 1) << 32 | r + 1``; state -1 is the dead one.
 
     Args:
         first, second: int32[states, classes], the next state of each automaton, -1: none. Numbers are in range.
         columns: int64[n, 2], pairs of classes of the two automata.
         keeps_first, keeps_second: whether a pair is kept where only this automaton has a next state.
-        keys: int64[pairs]; the first pair is given.
-        table: int32[2ⁿ], longer than `keys` and initially 0.
-        counts: int64[1], initially 0: the number of pairs.
+        keys, slots: the pairs, for `fst.automata.kernels.hashing.number_of`; the first pair is given.
+        counts: int64[2], initially 0: the number of pairs, and of complete pairs, after which the kernel continues.
         targets: output, int32[pairs, n].
 
     Returns:
-        `COMPLETE`, or `MORE_STATES`: larger arrays are needed, from the beginning.
+        Whether all pairs are complete; otherwise `keys` is too small.
     """
-    mask = np.uint64(len(table) - 1)
-    table[folded(mixed(np.uint64(keys[0]))) & mask] = 1
-    counts[0] = 1
-    done = 0
-    while done < counts[0]:
+    number_of(keys[0], keys, slots, counts)
+    while counts[DONE] < counts[ITEMS]:
+        done = counts[DONE]
         one, other = (keys[done] >> 32) - 1, (keys[done] & 0xFFFFFFFF) - 1
         for column in range(len(columns)):
             left = np.int64(first[one, columns[column, 0]]) if one >= 0 else np.int64(-1)
@@ -190,16 +150,9 @@ def products(first, second, columns, keeps_first, keeps_second, keys, table, cou
             targets[done, column] = -1
             if (left < 0 and (right < 0 or not keeps_second)) or (right < 0 and not keeps_first):
                 continue
-            key = (left + 1) << 32 | (right + 1)
-            slot = folded(mixed(np.uint64(key))) & mask
-            while table[slot] != 0 and keys[table[slot] - 1] != key:
-                slot = (slot + U1) & mask
-            if table[slot] == 0:
-                if counts[0] == len(keys):
-                    return MORE_STATES
-                keys[counts[0]] = key
-                counts[0] += 1
-                table[slot] = counts[0]
-            targets[done, column] = table[slot] - 1
-        done += 1
-    return COMPLETE
+            number = number_of((left + 1) << 32 | (right + 1), keys, slots, counts)
+            if number == FULL:
+                return False
+            targets[done, column] = number
+        counts[DONE] += 1
+    return True

@@ -1,4 +1,4 @@
-"""Minimization of deterministic machines: partition refinement after Valmari (2012), "Fast brief practical DFA minimization".
+"""Minimization of deterministic automata: partition refinement after Valmari (2012), "Fast brief practical DFA minimization".
 
 Two partitions refine each other: one of states, into blocks of possibly equivalent states, and one of arcs, into cords of arcs with the
 same label and the same block of targets. Time O(arcs · log(arcs)).
@@ -10,6 +10,24 @@ from fst.core.jit import inlined, kernel
 
 # Counters of a partition: the number of sets, and the number of sets with marks.
 SETS, TOUCHED = 0, 1
+
+
+@kernel
+def group(keys, starts, order):
+    """Sort indices by key, stably, by counting.
+
+    Args:
+        keys: int32[n], from 0.
+        starts: int64[keys + 2], initially 0; output: the first place of each key in `order`, and n at the end.
+        order: output, int64[n].
+    """
+    for key in keys:
+        starts[key + 2] += 1
+    for key in range(2, len(starts)):
+        starts[key] += starts[key - 1]
+    for index in range(len(keys)):
+        order[starts[keys[index] + 1]] = index
+        starts[keys[index] + 1] += 1
 
 
 @inlined
@@ -61,9 +79,7 @@ def refine(blocks, cords, source, in_start, in_arc):
     """Refine the blocks of states until no cord splits one.
 
     Args:
-        blocks: the partition of states; initially by final weights. A partition has ``elements``, ``place`` (of each element in
-            ``elements``), ``set_of`` (each element), ``first``, ``end``, ``marked`` (of each set), ``touched`` (sets with marks) and
-            ``counts``.
+        blocks: the `fst.automata.refinement.Partition` of states; initially by final weights.
         cords: the partition of arcs; initially by labels.
         source: int32[arcs].
         in_start, in_arc: the arcs that lead to each state.
