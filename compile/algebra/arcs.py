@@ -116,7 +116,6 @@ def make(
 
     Args:
         source: int[arcs], the state before each arc.
-        ilabel, olabel, target, weight, final, start, symbols, unit: as in `Arcs`.
     """
     sources, reads, writes, targets = (np.asarray(array, np.int64) for array in (source, ilabel, olabel, target))
     weights = None if weight is None else _float32(weight)

@@ -39,12 +39,7 @@ def need_acceptor(arcs: Arcs) -> None:
 
 
 def subtract(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of all strings of the first machine that the second does not accept.
-
-    Args:
-        first: an acceptor.
-        second: a deterministic acceptor without weights and ε.
-    """
+    """The acceptor of all strings of an acceptor that the second, which is deterministic and has no weights and no ε, does not accept."""
     first, second = with_shared_symbols([first, second])
     if not first.states:
         return first
@@ -63,10 +58,7 @@ def products(
     """The pairs of states that can be reached, as keys (see the kernel), and their arcs.
 
     Args:
-        first, second: the rows of two machines.
         is_final: bool[states], the final states of the first.
-        starts: the start states.
-        operation: the operation, for messages.
         sink: a state of the second machine that reads everything, or -1.
     """
     from fst.compile.algebra.kernels.compose import compose as step

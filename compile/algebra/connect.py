@@ -73,9 +73,6 @@ def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDA
 def components(following: Sequence[Sequence[int]]) -> list[list[int]]:
     """The strongly connected components of a graph, each after those that it leads to, by Tarjan's algorithm with an explicit stack.
 
-    Args:
-        following: the nodes to which an edge leads from each node.
-
     Examples:
         >>> components([[1], [2], [1], []])
         [[2, 1], [0], [3]]

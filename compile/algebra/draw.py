@@ -20,7 +20,6 @@ def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
     """A machine in the language DOT. Arcs between the same states are one edge.
 
     Args:
-        arcs: the machine.
         drawn: bool[arcs], the arcs that are drawn, with their states; None: the whole machine.
     """
     chosen = np.arange(arcs.arcs) if drawn is None else np.flatnonzero(drawn)

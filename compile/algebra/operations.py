@@ -26,7 +26,6 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
     """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
 
     Args:
-        arcs: the acceptor.
         alphabet: characters and symbols; None: those on the arcs.
     """
     symbols = Symbols(arcs.symbols, arcs.unit)

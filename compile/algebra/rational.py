@@ -106,7 +106,6 @@ def _combined(
         offsets: int[machines], the new number of the first state of each machine.
         epsilons: columns of the ε-arcs, in new numbers.
         final: float32[states], the new final weights.
-        start: the new start.
     """
     pairs = [*zip(machines, np.asarray(offsets).tolist(), strict=True)]
     sources, targets, weights = map(np.asarray, epsilons)

@@ -85,7 +85,6 @@ def improved(
 
     Args:
         order: the order of states in a round.
-        row_start, target, weight: rows of arcs.
         distance: float64[states], the distance of each state without arcs.
     """
     from fst.compile.algebra.kernels import graph
@@ -223,7 +222,6 @@ def _steps_to_end(arcs: Arcs, left: NDArray[np.float64]) -> NDArray[np.float64]:
     """float64[states], the smallest number of arcs on a lightest path from each state to the end.
 
     Args:
-        arcs: the machine.
         left: float64[states], the weight of this path.
     """
     source, target = left[arcs.sources], left[arcs.target]

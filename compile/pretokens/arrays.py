@@ -23,7 +23,6 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
     windows.
 
     Args:
-        split: the splitter.
         known: an existing table. The windows of `known` are copied if the splitter is the same, because computing windows is the slowest
             step.
     """

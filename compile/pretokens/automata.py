@@ -72,10 +72,6 @@ def explored(
         step: a function that returns, for a situation and a symbol, the next situation and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
-        budget: the budget that counts the symbols of each situation.
-
-    Raises:
-        UnsupportedError: the number of situations is too large.
     """
     numbers: dict[Situation, int] = {over: DEAD}
     waiting: list[Situation] = []
@@ -104,12 +100,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
     """The splitter with the fewest states and classes that makes the same pre-tokens as an automaton.
 
     Args:
-        classes: the class of each code point.
-        automaton: an automaton over these classes, without gaps.
         drops: bool[classes], whether a pre-token is dropped if it begins with a character of the class.
-
-    Raises:
-        UnsupportedError: the splitter has more classes than the limit.
     """
     # Remove each reported end that a later reported end of the same match always replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])

@@ -27,15 +27,7 @@ GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # values in place of a state of t
 
 
 def total(split: Splitter, budget: Budget | None = None) -> Splitter:
-    """Convert a splitter to a splitter without gaps that makes the same pre-tokens.
-
-    Args:
-        split: the splitter, with or without gaps.
-        budget: the budget of the pipeline; None: a budget for this splitter alone.
-
-    Raises:
-        UnsupportedError: this module cannot construct such a splitter; the message gives the reason.
-    """
+    """Convert a splitter to a splitter without gaps that makes the same pre-tokens."""
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
     drops = (begins != split.invert) & (split.behavior == "removed")

@@ -44,10 +44,6 @@ def components(component: Component | None) -> Parts:
     """The pre-tokenizers of a ``tokenizer.json``, which must not contain ByteLevel. Fields of older versions of Metaspace are converted to
     the current fields.
 
-    Raises:
-        UnsupportedError: a pre-tokenizer is not supported.
-        ValueError: a pre-tokenizer is malformed.
-
     Examples:
         >>> components({"type": "Metaspace", "replacement": "▁", "add_prefix_space": True})
         ({'type': 'Metaspace', 'replacement': '▁', 'prepend_scheme': 'always', 'split': True},)
@@ -61,10 +57,6 @@ def with_prefix(found: Parts, parts: Parts) -> tuple[Parts, Parts]:
 
     `transformers` converts a model of SentencePiece to a Replace that doubles the symbol at the start of a text, and to a Metaspace, which
     adds the symbol to all other texts. Together, they add one symbol to each text.
-
-    Args:
-        found: from `fst.compile.text.folding.components`.
-        parts: from `components`.
     """
     symbol = _replaced(found[:-1])
     doubled = {"type": "Replace", "pattern": {"Regex": rf"\A{symbol}"}, "content": symbol * 2}
@@ -87,11 +79,7 @@ def _metaspace(part: Component) -> dict[str, Any]:
 
 
 def of_decoder(part: Component) -> dict[str, Any]:
-    """Convert a decoder Metaspace as `tokenizers` does.
-
-    Raises:
-        UnsupportedError, ValueError: as in `components`.
-    """
+    """Convert a decoder Metaspace as `tokenizers` does."""
     (found,) = flat(part, "decoder", "decoders", {METASPACE: KNOWN[METASPACE]})
     return _metaspace(found)
 
@@ -145,11 +133,7 @@ class Pipeline(NamedTuple):
         return token[1].lstrip or token[1].rstrip or not {SPACE, self.whitespace.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
-        """The splitter of normalized texts.
-
-        Raises:
-            UnsupportedError: no splitter makes the same pre-tokens.
-        """
+        """The splitter of normalized texts."""
         from fst.compile.patterns.budget import Budget
         from fst.compile.pretokens.gaps import total
         from fst.compile.pretokens.sequences import chained, split_of
@@ -167,12 +151,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     """Build the pipeline of normalizers and pre-tokenizers.
 
     Args:
-        found: from `fst.compile.text.folding.components`.
-        parts: from `components`.
         keeps_symbol: whether texts keep the symbol, because it is not a token.
-
-    Raises:
-        UnsupportedError: a pre-tokenizer precedes the one that replaces spaces by the symbol, or the pipeline has two Metaspaces.
     """
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:

@@ -61,7 +61,6 @@ def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int
     """The products of a table of decisions.
 
     Args:
-        symbols, decisions, bits: as in `fst.compile.pretokens.boundaries.Windows`.
         shares: the expected share of each class in a text.
 
     Returns:

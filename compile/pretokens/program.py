@@ -85,7 +85,6 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
     """Compile a tree into a program.
 
     Args:
-        tree: the tree.
         classes_of: a function that returns the classes in the set of a node.
         automaton: a function that converts the program of an atomic group to an automaton.
     """

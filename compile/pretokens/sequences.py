@@ -45,9 +45,6 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         parts: splits in the form of `fst.compile.pretokens.splits`, without other parts.
         absent: strings that no text contains, such as special tokens, which are cut out earlier.
 
-    Raises:
-        UnsupportedError: this module cannot construct such a splitter; the message gives the reason.
-
     Examples:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
         >>> words = {"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Removed", "invert": True}
@@ -74,11 +71,7 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
 
 
 def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
-    """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps.
-
-    Raises:
-        UnsupportedError: one of the conditions in this module's docstring is not met.
-    """
+    """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps."""
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
     drops = np.array([one in first.dropped or other in second.dropped for one, other in pairs])

@@ -57,7 +57,6 @@ def decide(text, size, is_first, splitter, stack, steps):
         text: int64[n], the window, without BEGIN; from `size` on, the array has no meaning.
         size: the number of symbols.
         is_first: whether BEGIN is before the window, so that no earlier search reaches it.
-        splitter, stack, steps: as in `decide_windows`.
     """
     asked, answers, top = size - 2, 0, 0
     if not is_first:

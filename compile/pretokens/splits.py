@@ -36,10 +36,6 @@ Parts = tuple[dict[str, Any], ...]
 def components(component: Component | None) -> Parts:
     """Rewrite the pre-tokenizers of a ``tokenizer.json`` in the form of this module.
 
-    Raises:
-        UnsupportedError: a pre-tokenizer is not supported, or ByteLevel is missing.
-        ValueError: a pre-tokenizer is malformed.
-
     Examples:
         >>> [part["type"] for part in components({"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True})]
         ['PrefixSpace', 'Split', 'ByteLevel']

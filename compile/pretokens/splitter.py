@@ -32,14 +32,10 @@ def splitter(
     r"""Compile a pattern into a splitter.
 
     Args:
-        pattern: the pattern.
         behavior: how matches and gaps become pre-tokens, one of `fst.text.splitter.BEHAVIORS`.
         invert: whether matches are treated as gaps, and gaps as matches.
-        dialect: the engine whose rules the pattern follows.
-        literal: whether the pattern is a literal string.
         absent: strings that no text contains. An alternative of the pattern is dropped if it matches only strings that contain an absent
             string.
-        budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:
         UnsupportedError: the behavior is unknown, or the pattern contains an unsupported construct, which the message names.

@@ -37,9 +37,7 @@ class Construction:
     """The subset construction for a program.
 
     Args:
-        program: the program.
         classes: the number of classes, which is also the symbol for the end of the text.
-        budget: the budget of the pipeline.
     """
 
     def __init__(self, program: Program, classes: int, budget: Budget) -> None:
@@ -49,11 +47,7 @@ class Construction:
         self._start = State(((program.start, DECIDED),), None)
 
     def moves(self) -> Moves:
-        """The moves of each state, in the order of discovery: for each class, the next state, and whether a match ends.
-
-        Raises:
-            UnsupportedError: there are too many states, or the pattern looks too far ahead.
-        """
+        """The moves of each state, in the order of discovery: for each class, the next state, and whether a match ends."""
         numbers = {DEAD: 0, self._start: 1}
         moves: Moves = []
         states = [DEAD, self._start]

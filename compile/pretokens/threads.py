@@ -56,9 +56,7 @@ class Stepper:
         """The effect of a symbol on threads, up to the first match that does not depend on look-aheads.
 
         Args:
-            threads: the threads.
             before: the class of the previous symbol; None if it is unknown.
-            symbol: the class of the symbol.
         """
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []

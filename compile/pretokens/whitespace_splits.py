@@ -79,13 +79,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
     """Refuse a normalizer that turns whitespace into other whitespace, unless no later step distinguishes the two.
 
     Args:
-        part: the normalizer.
-        after: the later normalizers, as a `Normalizer`.
         late: the added tokens that are found in normalized text, by their normalized spelling.
-        split: the splitter.
-
-    Raises:
-        UnsupportedError: a later step may distinguish the old whitespace from the new.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
     images = {image for char in chars for image in _images(after, char)} | ({SPACE} if after.whitespace.prefix != NEVER else set())
@@ -139,12 +133,8 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
     """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted.
 
     Args:
-        parts: as in `fst.compile.pretokens.sequences.in_sequence`.
         absent: strings that no text between added tokens contains.
         early: added tokens that are found in raw text; normalization may produce the same strings again.
-
-    Raises:
-        UnsupportedError: no splitter makes the same pre-tokens.
     """
     try:
         return in_sequence(parts, absent), NO_CUTS

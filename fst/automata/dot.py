@@ -38,9 +38,6 @@ class Edge(NamedTuple):
 def dot(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     """States and edges in the language DOT. A start is bold, a final state is a double circle, and the path of a text is red.
 
-    Raises:
-        UnsupportedError: there are more than `MAX_DRAWN` states or edges.
-
     Examples:
         >>> dot([Node(0, "a", is_start=True), Node(1, "b")], [Edge(0, 1, ["x", "y"], is_taken=True)]).splitlines()[4:-1]
         ['0 [label="a", style=bold]', '1 [label="b"]', '0 -> 1 [label="x, y", color="#c0392b", fontcolor="#c0392b", penwidth=2]']
@@ -82,12 +79,7 @@ def _escaped(text: str) -> str:
 
 
 def drawn(source: str, form: str = "svg") -> bytes | None:
-    """The picture of a text in DOT; None if graphviz is not installed, fails, or takes longer than a minute.
-
-    Args:
-        source: the text.
-        form: a format of graphviz, such as "svg" or "png".
-    """
+    """The picture of a text in DOT; None if graphviz is not installed, fails, or takes longer than a minute."""
     program = which("dot")
     if program is None:
         return None

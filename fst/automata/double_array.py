@@ -134,7 +134,6 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
     """Read a charsmap, and prove it valid. A charsmap is the size of the double array in four bytes, the double array, and the texts.
 
     Args:
-        data: the charsmap.
         deepest: the maximum number of bytes of a walk; longer strings are not read.
         lengths: the maximum number of different lengths of strings; None: no maximum.
     """

@@ -12,7 +12,6 @@ def leading_to(ends: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> set[
     """The nodes from which edges lead to some nodes, and these nodes themselves.
 
     Args:
-        ends: the nodes.
         edges: for each edge the node before it, and the node after it.
 
     Examples:

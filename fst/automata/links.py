@@ -139,16 +139,12 @@ def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = 
     """Link the nodes of a trie by the policy `longest`, see the module docstring.
 
     Args:
-        nodes: the trie.
         unseen: for each label that begins no token, the number of labels that the token `UNSEEN` covers, beginning with this label; 0 if
             this token does not exist.
         most: the maximum number of rows of `pops`.
         excess: the message if more rows are needed, with a placeholder for their number.
         rules: tokens that represent lists of other tokens.
         with_leaves: whether `pops` also contains rows for the tokens of nodes without edges.
-
-    Raises:
-        UnsupportedError: there are too many pops.
     """
     packed, (links, lasts) = nodes.packed(), np.empty((2, len(nodes.parents)), np.int32)
     used, capacity = len(rules.pops), len(rules.pops) + 2 * len(nodes.parents)

@@ -150,7 +150,6 @@ def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints,
     """Build the trie of strings below one or more roots.
 
     Args:
-        roots: the names of the roots.
         strings: the strings, not empty; strings below the same root are distinct.
         root_of: int64[strings], the root of each string.
         values: int64[strings], the token id of each string, or -1 for a string that is not in V.

@@ -99,7 +99,6 @@ def sort_words(text, ends, keys, order, spare, begins):
     """Sort words that are already sorted by the first numbers of their keys.
 
     Args:
-        text, ends, keys: see `make_keys`.
         order: int64[words], indices of words, sorted by `first` of `make_keys`; on return, sorted by the bytes of the words.
         spare: int64[words], scratch.
         begins: uint8[words], filled in sorted order: 1 for the first word, and for each word that differs from the previous word.

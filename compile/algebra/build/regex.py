@@ -23,7 +23,6 @@ def from_regex(pattern: str, alphabet: Iterable[str] | None = None) -> Arcs:
     """The acceptor of all strings that a pattern matches as a whole, without ε-arcs.
 
     Args:
-        pattern: a regular expression.
         alphabet: the characters in sets such as ``.`` or ``[^a]``; None: all of Unicode, one arc each.
     """
     return from_tree(parse(pattern, "fancy-regex"), TEXT if alphabet is None else intersection(TEXT, of_text(alphabet)))

@@ -50,9 +50,6 @@ def find_ambiguity(arcs: Arcs) -> Ambiguity | None:
     """A shortest input that has two outputs, and both; None if the machine is functional.
 
     States of the square are visited in the order of the number of labels read.
-
-    Raises:
-        SizeError: the square has too many states or arcs.
     """
     arcs = connect(arcs)
     if not arcs.states:

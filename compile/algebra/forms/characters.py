@@ -19,11 +19,7 @@ State = tuple[int, bytes, bytes]  # a state of the transducer, and the bytes rea
 
 
 def over_characters(arcs: Arcs) -> Arcs:
-    """A transducer over characters, for texts and outputs that are UTF-8.
-
-    Args:
-        arcs: a transducer of either unit; one over characters is returned unchanged.
-    """
+    """A transducer over characters, for texts and outputs that are UTF-8. One over characters is returned unchanged."""
     if arcs.unit == "character":
         return arcs
     if not arcs.states:

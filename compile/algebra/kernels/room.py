@@ -80,12 +80,6 @@ def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64], o
     Args:
         array: the array; 0 follows its elements.
         cap: the largest length; twice of a length that is not larger.
-        what: a noun for the elements, for the message.
-        counts: the counters of the builder.
-        operation: the operation, for the message.
-
-    Raises:
-        SizeError: the array has the largest length already.
     """
     if len(array) >= cap:
         made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"

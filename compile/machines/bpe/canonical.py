@@ -54,9 +54,6 @@ class Merges:
         concatenation.
 
         The list contains only the last merge of each canonical token, because BPE executes no other merges.
-
-        Args:
-            ranks: the bytes of each token → its rank.
         """
         spelled = Spelled.of(ranks)
         by_rank = np.argsort(spelled.ids, kind="stable")
@@ -92,12 +89,7 @@ class Spelled:
 
     @classmethod
     def of(cls, tokens: Mapping[bytes, int], affixes: Affixes = NO_AFFIXES) -> Spelled:
-        """Convert a vocabulary to arrays.
-
-        Args:
-            tokens: the name of each token → its id.
-            affixes: the prefix and the suffix in the names.
-        """
+        """Convert a vocabulary to arrays."""
         wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
         if wrong:
             raise VocabularyError(f"the vocabulary has the ids {listed(wrong)}; ids are 0 to {MAX_ID}")
@@ -213,9 +205,6 @@ def without_automaton(table: BpeTable) -> BpeTable:
 def executed_merges(table: BpeTable) -> Array:
     """The merges that BPE executes without dropout, in their order: the last merge of each canonical token. Of a vocabulary
     with ranks alone, the list of all merges is more than twice as long.
-
-    Args:
-        table: a table with an automaton, whose symbols are bytes.
 
     Returns:
         int32[n, 3], rows of `merges`.

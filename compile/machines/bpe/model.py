@@ -65,12 +65,7 @@ class BpeModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any], letters: Letters = BYTE_LETTERS) -> BpeModel:
-        """Return the model of a ``tokenizer.json``.
-
-        Args:
-            model: the field ``model`` of the file.
-            letters: the letters for bytes in the names of tokens.
-        """
+        """Return the model of a ``tokenizer.json``."""
         only(model, "model", FIELDS)
         _refuse(model)
         names = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
@@ -99,12 +94,7 @@ class BpeModel:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int], others: Mapping[str, int]) -> BpeModel:
-        """Create a model from the ranks of `tiktoken`, which are also ids.
-
-        Args:
-            ranks: the bytes of each token → id.
-            others: tokens that do not occur in texts → id.
-        """
+        """Create a model from the ranks of `tiktoken`, which are also ids, and from tokens that do not occur in texts."""
         names = {spelled(token): number for token, number in ranks.items()}
         vocabulary = {token: number for token, number in ranks.items() if token}  # no text contains the empty token
         return cls(vocabulary, merges=None, ignore_merges=True, names={**names, **others})

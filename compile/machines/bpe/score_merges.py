@@ -24,7 +24,6 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
 
     Args:
         scores: the score of each piece of several characters that merges may make.
-        characters: the characters that are pieces.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()

@@ -142,7 +142,6 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
     """The model without merges across the positions where pre-tokenizers after ``ByteLevel`` split texts.
 
     Args:
-        model: the model.
         parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
     """
     kinds = kinds_of_bytes(parts)

@@ -27,12 +27,7 @@ def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection
     """The arrays for the texts of an automaton.
 
     Args:
-        source: the automaton.
-        last_tokens: the last-token automaton of the tokenizer.
         added: the added tokens that the tokenizer finds in texts. A text that contains one of them is not the text of other tokens.
-
-    Raises:
-        UnsupportedError: there is no room for the automaton.
     """
     texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), last_tokens))
     automaton = (NOTHING if texts.is_empty else texts).over_bytes()

@@ -119,12 +119,7 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
     """Compile the masks of all states.
 
     Args:
-        vocabulary: the vocabulary of a tokenizer.
-        source: the automaton of the texts.
         pattern: the pattern or the schema of the texts, for information.
-
-    Raises:
-        UnsupportedError: the masks take more memory than a table may have, or no token begins a text.
     """
     automaton = with_classes(source)
     states, masks = len(automaton.finals), Masks(vocabulary.words)

@@ -81,12 +81,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     """The language of all texts that lead from one state to another.
 
     Args:
-        builder: the states and arcs.
-        start, end: the two states.
         most: the largest number of states of the deterministic automaton.
-
-    Raises:
-        UnsupportedError: the deterministic automaton has more states.
     """
     from fst.compile.machines.guide.kernels.subsets import determinize
 
@@ -243,7 +238,6 @@ def by_range(language: Language, alone: Sequence[int] = ()) -> tuple[NDArray[np.
     """The next states of a language for ranges of bytes that are read alike.
 
     Args:
-        language: the language.
         alone: bytes that get ranges of their own.
 
     Returns:

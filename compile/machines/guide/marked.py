@@ -45,12 +45,7 @@ def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | N
     """Compile the canonical masks of all states.
 
     Args:
-        vocabulary: the vocabulary of a tokenizer.
-        machine: the arrays of canonical masks.
         pattern: the pattern or the schema of the texts, for information.
-
-    Raises:
-        UnsupportedError: there are too many states, or the tokenizer writes no text of the pattern.
     """
     states = CanonicalStates(machine, vocabulary)
     states.need_text()
@@ -69,11 +64,7 @@ def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | N
 
 
 def _explored(states: CanonicalStates, vocabulary: Vocabulary) -> Graph:
-    """The steps of all states that can be reached.
-
-    Raises:
-        UnsupportedError: there are too many.
-    """
+    """The steps of all states that can be reached."""
     found, parts, is_final, count = Exploration(states, states.start), [], [], 0
     for number, state in enumerate(found.states):  # the loop appends to the states
         parts.append(found.steps(number))
@@ -119,11 +110,7 @@ def _chosen(graph: Graph, states: Array, numbers: Array) -> Graph:
 
 
 def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Array]:
-    """int32[states, classes], the transitions, first of the states of the graph, then of the nodes inside tokens; uint8[256], the classes.
-
-    Raises:
-        UnsupportedError: there are too many nodes.
-    """
+    """int32[states, classes], the transitions, first of the states of the graph, then of those inside tokens; uint8[256], the classes."""
     rows, nodes = _nodes(graph, vocabulary, token_bytes, token_ends)
     states, (starts, arcs) = len(rows), nodes.rows()
     node_count = len(starts) - 1
@@ -141,11 +128,7 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
 
 
 def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Pool]:
-    """int32[states, 256], the transitions of the states of the graph, and the nodes inside tokens.
-
-    Raises:
-        UnsupportedError: there are too many nodes.
-    """
+    """int32[states, 256], the transitions of the states of the graph, and the nodes inside tokens."""
     states, longest = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 1
     ranks, rows, nodes = _ranks(vocabulary), np.full((states, 256), -1, np.int32), Pool.of(FIRST_NODES, 4 * FIRST_NODES, np.uint64)
     open_nodes = Open.of(longest, 1 + int(np.diff(graph.row_start).max(initial=0)))

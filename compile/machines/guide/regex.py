@@ -76,14 +76,7 @@ class _Parser(Parser):
 
 
 class Pattern:
-    """A parsed pattern.
-
-    Args:
-        pattern: the pattern.
-
-    Raises:
-        UnsupportedError: the pattern is malformed, or has a construct that is more than a set of strings.
-    """
+    """A parsed pattern."""
 
     def __init__(self, pattern: str) -> None:
         parser = _Parser(pattern, "fancy-regex")
@@ -96,11 +89,7 @@ class Pattern:
                 raise UnsupportedError(f"the pattern has {NAMES[type(node)]}, {self._quoted([node])}, which is not supported; remove it")
 
     def language(self) -> Language:
-        """The language of the pattern.
-
-        Raises:
-            UnsupportedError: the automaton has too many states.
-        """
+        """The language of the pattern."""
         found = language_of([self._tree])
         if found is None:
             found_in = self._quoted(self._too_large())

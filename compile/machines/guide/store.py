@@ -54,11 +54,7 @@ class Masks:
         self.row = np.zeros(words + 1, np.uint32)
 
     def add_states(self, automaton: Any, trie: Any, end_id: int | None, states: Array) -> Array:
-        """Store the masks of states; return uint32[states], their numbers.
-
-        Raises:
-            UnsupportedError: the masks take more memory than a table may have.
-        """
+        """Store the masks of states; return uint32[states], their numbers."""
         numbers, work = np.empty(len(states), np.uint32), work_of(automaton, self.store.rows.shape[1], trie.longest)
         end = -1 if end_id is None else end_id
 

@@ -71,12 +71,7 @@ class _Moves:
 
 
 def composed(first: Part, second: Part, budget: Budget) -> Part:
-    """Compose two stages.
-
-    Args:
-        first, second: the stages.
-        budget: the steps that may be used.
-    """
+    """Compose two stages."""
     if max(array.size for part in (first, second) for array in (part.to_left, part.to_right)) > MAX_COMPOSED:
         raise UnsupportedError(f"a stage has more than {MAX_COMPOSED:,} entries; expected at most as many")
     if first.to_left.shape[1] * second.to_left.shape[1] > MAX_PAIRS:

@@ -48,8 +48,6 @@ class Contexts:
     """The contexts of some rules.
 
     Args:
-        alphabet: the classes of characters.
-        budget: the steps that may be used.
         lefts, rights: the contexts of each rule.
 
     Attributes:

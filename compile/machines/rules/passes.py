@@ -76,8 +76,6 @@ class Numbering(Generic[State]):
 
     Args:
         width: the number of transitions of a state.
-        states: the first states.
-        fault: the message for too many states.
 
     Attributes:
         listed: the states.
@@ -117,7 +115,6 @@ def merged_passes(alphabet: Alphabet, rows: Sequence[tuple[int, int]], entries: 
     """Pack the entries of both passes, and merge columns with equal entries.
 
     Args:
-        alphabet: the classes of characters.
         rows: for each set and class, the next set and the column.
         entries: int64[states, columns, 3], the next state, the number of the string, and `COPY` or 0.
         finals: the number of the string that each state writes at the end of a text.

@@ -49,8 +49,6 @@ class Replacement:
     """The compiler of a transducer between two contexts.
 
     Args:
-        machine: the functional transducer.
-        left, right: the contexts.
         keeps_written: whether the left context is that of the written text.
         strings: the strings that the transducer writes.
     """

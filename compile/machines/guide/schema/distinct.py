@@ -20,11 +20,7 @@ MAX_SETS = 1 << 12  # sets of items; each is a state
 
 
 def distinct(term: Arrays) -> Arrays | None:
-    """The arrays of a term whose items are all different; None if there are none.
-
-    Raises:
-        UnsupportedError: an item may have too many values, or is an array or an object; or there are too many sets of items.
-    """
+    """The arrays of a term whose items are all different; None if there are none."""
     places = len(term.first) + 1 if term.most is None else term.most
     values = {key: each for place in range(min(places, len(term.first) + 1)) for key, each in _single(term.item(place)).items()}
     most = len(values) if term.most is None else min(term.most, len(values))

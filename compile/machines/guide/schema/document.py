@@ -45,14 +45,7 @@ def subschemas(schema: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
 
 
 class Document:
-    """A schema with the schemas below it, by URI and by path.
-
-    Args:
-        schema: the schema.
-
-    Raises:
-        VocabularyError: the schema is neither an object nor a boolean.
-    """
+    """A schema with the schemas below it, by URI and by path."""
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
@@ -88,13 +81,7 @@ class Document:
         """The schema to which another schema refers, and its path.
 
         Args:
-            reference: the value of ``$ref``.
             schema: the schema that contains it.
-            path: its path, for messages.
-
-        Raises:
-            UnsupportedError: the reference leads out of the document.
-            VocabularyError: the reference leads nowhere.
         """
         base = self._bases.get(id(schema), "")
         uri, fragment = urldefrag(urljoin(base, reference) if not reference.startswith("#") else base + reference)

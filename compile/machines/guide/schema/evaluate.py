@@ -40,7 +40,6 @@ class Evaluator:
     """The sets of values of the schemas in a document.
 
     Args:
-        document: the document.
         depth: how often a recursive schema is entered again below itself; None: recursive schemas are refused.
         asserts_formats: whether a format restricts strings.
     """
@@ -54,16 +53,7 @@ class Evaluator:
         self.paths: dict[int, str] = {}  # the path of the schema of each set, by the set's id
 
     def values(self, schema: Any, path: str) -> Values:
-        """The set of a schema.
-
-        Args:
-            schema: the schema.
-            path: its path in the document, for messages.
-
-        Raises:
-            UnsupportedError: a keyword is not covered, or a recursive schema is refused; the message contains the path.
-            VocabularyError: a keyword has a malformed value; the message contains the path.
-        """
+        """The set of a schema."""
         if isinstance(schema, bool):
             return ANY if schema else NOTHING
         if not isinstance(schema, dict):

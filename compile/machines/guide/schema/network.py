@@ -34,7 +34,6 @@ class NetworkWriter(Writer):
     """A builder of networks. Parts are kept, so that sets below a set, and other depths, are quick.
 
     Args:
-        algebra, whitespace: as in `Writer`.
         most: the largest number of states of all parts.
     """
 
@@ -59,11 +58,7 @@ class NetworkWriter(Writer):
         self._parts = {key: part for key, part in self._parts.items() if key[0] != TEXTS}
 
     def parts(self, values: Values) -> Parts:
-        """The network of a set of values.
-
-        Raises:
-            UnsupportedError: the parts have too many states.
-        """
+        """The network of a set of values."""
         root = TEXTS, -id(values)
         self._sets[root] = values, partial(self.add, values)
         while True:

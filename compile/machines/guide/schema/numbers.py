@@ -52,7 +52,6 @@ def compared(bound: Decimal, orders: tuple[int, ...]) -> Language:
     """The decimals that are smaller than a bound, equal to it or larger than it.
 
     Args:
-        bound: the bound.
         orders: those of -1 (smaller), 0 (equal) and 1 (larger) that are in the set.
     """
     unsigned = whole(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
@@ -120,9 +119,6 @@ def _digits(number: Decimal) -> tuple[str, str]:
 def multiples(of: Decimal) -> Language:
     """The decimals that are multiples of a positive number. A state is the remainder of the digits so far, and the number of those after
     the point.
-
-    Raises:
-        UnsupportedError: there are too many remainders.
     """
     digits, fraction = _digits(of)
     places, modulus = len(fraction), int(digits + fraction)

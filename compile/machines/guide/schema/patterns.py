@@ -47,11 +47,7 @@ def nothing() -> Language:
 
 @lru_cache(maxsize=1 << 10)
 def matching(pattern: str) -> Language:
-    """The strings in which a pattern matches somewhere. Assertions of one place are intersections with what may follow or precede it.
-
-    Raises:
-        UnsupportedError: the pattern is malformed, has too many states, or has an assertion in a long repeat.
-    """
+    """The strings in which a pattern matches somewhere. Assertions of one place are intersections with what may follow or precede it."""
     parser = EcmaParser(pattern)
     tree = parser.tree()
     alternatives = [_anchored(part) for part in (tree.parts if isinstance(tree, Choice) else [tree])]
@@ -63,11 +59,7 @@ def matching(pattern: str) -> Language:
 
 @lru_cache(maxsize=1 << 6)
 def of_length(least: int, most: int | None) -> Language:
-    """The strings with at least `least` and at most `most` code points.
-
-    Raises:
-        UnsupportedError: the language has too many states.
-    """
+    """The strings with at least `least` and at most `most` code points."""
     if not least and most is None:
         return anything()
     copies = least if most is None else most

@@ -35,7 +35,6 @@ def written_strings(language: Language, symbol: int | None = None) -> Block:
     """The automaton of the texts of strings, without quotation marks.
 
     Args:
-        language: the strings.
         symbol: where every character may follow, and all lead on alike, one arc reads this symbol in place of characters of several bytes.
     """
     escaped = [*range(SPACE), QUOTE, BACKSLASH]
@@ -159,7 +158,6 @@ class Writer:
     """A builder of the texts of values.
 
     Args:
-        algebra: the operations on sets.
         whitespace: a pattern of the whitespace that may be between two tokens of JSON.
         depth: the levels of arrays and objects in a value without a schema.
         most: the largest number of states.
@@ -172,11 +170,7 @@ class Writer:
         self.builder = Builder(MOST_BUILT * most)
 
     def language(self, values: Values) -> Language:
-        """The texts of a set of values.
-
-        Raises:
-            UnsupportedError: the automaton has too many states.
-        """
+        """The texts of a set of values."""
         outer, self.builder = self.builder, Builder(MOST_BUILT * self._most)
         start, end = self.builder.state(), self.builder.state()
         self._add_types(values, start, end)

@@ -174,11 +174,7 @@ class Algebra:
         return Values(literals, numbers, self.either(first.strings, second.strings), arrays, objects, first.is_cut or second.is_cut)
 
     def complement(self, values: Values) -> Values:
-        """The values that are not in a set.
-
-        Raises:
-            UnsupportedError: the set is cut, or the result has too many terms.
-        """
+        """The values that are not in a set."""
         if values is ANY or values is NOTHING:
             return NOTHING if values is ANY else ANY
         if values.is_cut:
