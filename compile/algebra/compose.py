@@ -8,8 +8,22 @@ from numpy.typing import NDArray
 from fst.automata.hashing import hashes_of, slots_of
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_STATES, ONLY_EPSILON, SOME_EPSILON, STATES
-from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, counters, empty_rows, more_arcs, more_states, rows_of, unchanging
+from fst.compile.algebra.kernels.room import (
+    ARCS,
+    COMPLETE,
+    MAX_ARCS,
+    MORE_STATES,
+    ONLY_EPSILON,
+    SOME_EPSILON,
+    STATES,
+    Rows,
+    counters,
+    empty_rows,
+    more_arcs,
+    more_states,
+    rows_of,
+    unchanging,
+)
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 

@@ -8,14 +8,13 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra import compose, rational
+from fst.compile.algebra import compose, decisions, rational
 from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.compose import need_acceptor, subtract
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.decisions import equivalence, functional
 from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.forms.epsilon import remove_epsilon
-from fst.compile.algebra.forms.minimize import minimize, optimize
+from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.forms.subsequential import determinize_input
 from fst.compile.algebra.rational import without_weights
 from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
@@ -41,6 +40,7 @@ def difference(first: Arcs, second: Arcs) -> Arcs:
     for machine in (first, second):
         need_acceptor(machine)
     return subtract(first, determinize(without_weights(second)))
+
 
 Machine = TypeVar("Machine", bound="Operations")
 
@@ -174,7 +174,7 @@ class Operations(Arcs):
         Raises:
             UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
         """
-        return type(self).of(optimize(self))
+        return type(self).of(minimize(self))
 
     def shortest_distance(self, *, reverse: bool = False, semiring: Semiring = "tropical") -> NDArray[np.float64]:
         """float64[states], the smallest weight of a path from the start to each state; infinity if no path leads there.
@@ -219,7 +219,7 @@ class Operations(Arcs):
         Raises:
             UnsupportedError: pairs of states are too many.
         """
-        return functional.is_functional(self)
+        return decisions.is_functional(self)
 
     def find_ambiguity(self) -> tuple[str, str, str] | None:
         """A shortest input that has two outputs, and both; None if the machine is functional.
@@ -232,7 +232,7 @@ class Operations(Arcs):
             >>> fst.Fst.from_strings([("a", "b"), ("a", "c")]).find_ambiguity()
             ('a', 'b', 'c')
         """
-        found = functional.find_ambiguity(self)
+        found = decisions.find_ambiguity(self)
         return None if found is None else (self._text(found.read), self._text(found.first), self._text(found.second))
 
     def is_equivalent(self, other: Arcs) -> bool:
@@ -248,7 +248,7 @@ class Operations(Arcs):
             >>> early.is_equivalent(fst.Fst.from_strings([("ab", "x", 0.5)]))
             True
         """
-        return equivalence.is_equivalent(self, other)
+        return decisions.is_equivalent(self, other)
 
     def _text(self, labels: Iterable[int]) -> str:
         return text_of(labels, self.symbols, self.unit)

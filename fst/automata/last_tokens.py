@@ -126,5 +126,3 @@ def walked(entries: Array, tokens: Sequence[bytes]) -> NDArray[np.int64]:
         found = np.where(ENTRY.labels_of(found) == byte, found, entries[ENTRY.first + byte])
         states[left] = ENTRY.targets_of(found)
     return ENTRY.targets_of(entries[states])
-
-

@@ -434,7 +434,7 @@ def detours(states: int) -> Fst:
             "the search for shortest distances takes more than 9 rounds over 78 arcs; .*; apply it",
         ),
         ("paths", {"shortest.MAX_STEPS": 64}, "the search for paths takes more than 64 steps; ask for fewer paths"),
-        ("is_functional", {"decisions.functional.MAX_COMPARED": 64}, "the comparison of paths .* more than 64 steps; .*; determinize"),
+        ("is_functional", {"decisions.MAX_COMPARED": 64}, "the comparison of paths .* more than 64 steps; .*; determinize"),
         ("is_functional", {"kernels.room.MAX_ARCS": 64}, "the comparison of paths has .* expected at most 64 arcs; apply it"),
         ("determinize", {"forms.determinize.MAX_STATES": 64}, "the determinization has .* expected at most 64 states; apply it"),
         ("remove_epsilon", {"forms.epsilon.MAX_ARCS": 64}, "the removal of ε-arcs has .* expected at most 64 arcs; apply it"),

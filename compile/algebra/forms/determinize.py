@@ -12,8 +12,20 @@ from fst.automata.hashing import longer, slots_of
 from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.forms.epsilon import remove_epsilon
-from fst.compile.algebra.kernels.counters import ARCS, BUFFER, COMPLETE, MORE_ARCS, MORE_BUFFER, MORE_MEMBERS, STATES
-from fst.compile.algebra.kernels.room import MAX_ARCS, MAX_STATES, Rows, counters, grown
+from fst.compile.algebra.kernels.room import (
+    ARCS,
+    BUFFER,
+    COMPLETE,
+    MAX_ARCS,
+    MAX_STATES,
+    MORE_ARCS,
+    MORE_BUFFER,
+    MORE_MEMBERS,
+    STATES,
+    Rows,
+    counters,
+    grown,
+)
 from fst.compile.algebra.shortest import improved
 from fst.errors import UnsupportedError
 

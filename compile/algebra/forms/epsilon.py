@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_ARCS
-from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, SizeError, counters, grown, rows_of
+from fst.compile.algebra.kernels.room import ARCS, COMPLETE, MAX_ARCS, MORE_ARCS, Rows, SizeError, counters, grown, rows_of
 from fst.compile.algebra.shortest import finish_order, improved
 
 STEPS, MAX_CALLS = 1 << 28, 32  # ε-arcs that a call follows, and the maximum number of calls; a call takes some 0.3 s

@@ -1,4 +1,4 @@
-"""Minimization, and the optimization of machines by ε-removal, determinization and minimization."""
+"""Minimization of machines, after the removal of ε-arcs and determinization."""
 
 from __future__ import annotations
 
@@ -72,8 +72,3 @@ def _arc_labels(arcs: Arcs) -> NDArray[np.int32]:
 
 def _quantized(weights: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.floor(weights.astype(np.float64) * QUANTA + 0.5)
-
-
-def optimize(arcs: Arcs) -> Arcs:
-    """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, each pair of labels counting as one label."""
-    return minimize(arcs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.kernels.hashing import FULL, number_of
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STATES, ONLY_EPSILON, STATES
+from fst.compile.algebra.kernels.room import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STATES, ONLY_EPSILON, STATES
 from fst.core.jit import inlined, kernel
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.kernels.hashing import FULL, U1, hash_of, slot_of
-from fst.compile.algebra.kernels.counters import (
+from fst.compile.algebra.kernels.room import (
     ARCS,
     BUFFER,
     COMPLETE,

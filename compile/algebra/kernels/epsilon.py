@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STEPS
+from fst.compile.algebra.kernels.room import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STEPS
 from fst.core.jit import kernel
 
 INFINITY = np.inf

@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 
 from fst.automata.hashing import hashes_of, longer, slots_of
 from fst.compile.algebra.arcs import Arcs, read_only
-from fst.compile.algebra.kernels.counters import ARCS, STATES
 from fst.errors import UnsupportedError
+
+# Indices into `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state. `STATES` is also
+# `fst.automata.kernels.hashing.ITEMS`.
+STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
+# Results of a builder.
+COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER, MORE_STEPS = range(6)
+# Kinds of states of the first machine of a composition, by the arcs that write nothing; 0: there are none.
+SOME_EPSILON, ONLY_EPSILON = 1, 2
 
 MAX_STATES = 1 << 23
 MAX_ARCS = 1 << 24  # also the largest number of members of sets; an arc takes 16 bytes, and as many while it is copied

@@ -8,9 +8,8 @@ import numpy as np
 
 from fst.automata.last_tokens import NOWHERE, LastTokens
 from fst.automata.rows import Array
-from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Builder
-from fst.compile.machines.guide.languages import Language, difference, intersection, of_builder
+from fst.compile.machines.guide.languages import ByteAutomaton, Language, difference, intersection, of_builder
 from fst.core.jit import Deferred
 from fst.machines.guide.canonical import Machine, Scalars
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, Arcs
 from fst.compile.algebra.compose import need_acceptor
 from fst.compile.algebra.connect import connect
-from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Builder
-from fst.compile.machines.guide.languages import of_builder
+from fst.compile.machines.guide.languages import ByteAutomaton, of_builder
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.store import Masks
 from fst.compile.machines.guide.utf_8 import fragment

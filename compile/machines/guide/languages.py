@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +13,6 @@ from numpy.typing import NDArray
 from fst.automata.hashing import Pool, hashes_of, longer, slots_of
 from fst.automata.refinement import classes_of, grouped
 from fst.compile.algebra.connect import leads_to
-from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
 
@@ -20,6 +21,26 @@ MAX_PAIRS = 1 << 19  # states of a product of two automata
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # states of a set, on average
 MANY_CELLS = 1 << 24  # next states of an automaton; larger ones may keep some equivalent states
+
+
+@dataclass(frozen=True, eq=False)
+class ByteAutomaton:
+    """A deterministic automaton over the bytes of UTF-8. State 0 is the start; a final state is reachable from every state.
+
+    Attributes:
+        classes: uint8[256], the class of each byte: bytes of one class are read alike in all states.
+        by_class: int32[states, classes], the next state of each state for each class; -1: none.
+        is_final: bool[states].
+    """
+
+    classes: NDArray[np.uint8]
+    by_class: NDArray[np.int32]
+    is_final: NDArray[np.bool_]
+
+    @cached_property
+    def targets(self) -> NDArray[np.int32]:
+        """int32[states, 256], the next state of each state for each byte; -1: none."""
+        return np.ascontiguousarray(self.by_class[:, self.classes])
 
 
 class Language(NamedTuple):

@@ -58,8 +58,10 @@ def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | N
     return GuideTable(
         header(pattern, vocabulary.end_id, keeps_first=False, canonical=True),
         **{"targets": targets, "classes": classes, "finals": finals, "mask_of": mask_of, **masks},
-        token_bytes=token_bytes, token_ends=token_ends,
-        first_bytes=np.empty(0, np.uint8), first_ends=np.empty(0, np.int64),
+        token_bytes=token_bytes,
+        token_ends=token_ends,
+        first_bytes=np.empty(0, np.uint8),
+        first_ends=np.empty(0, np.int64),
     )
 
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import BYTES
-from fst.compile.machines.guide.languages import Language
+from fst.compile.machines.guide.languages import ByteAutomaton, Language
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.network import RETURN, Network
 

@@ -8,10 +8,9 @@ from collections.abc import Sequence as Items
 from dataclasses import replace
 from functools import lru_cache
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import MAX_STATES as MAX_BUILT
 from fst.compile.machines.guide.builder import Builder
-from fst.compile.machines.guide.languages import MAX_STATES, Language, of_builder
+from fst.compile.machines.guide.languages import MAX_STATES, ByteAutomaton, Language, of_builder
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.compile.patterns.parser import END_OF_TEXT, Parser
 from fst.compile.patterns.sets import ANY, Dialect, Flags

@@ -25,8 +25,7 @@ from support.tiers import LONG, thinned
 import fst
 from fst.compile import guide as compile_guide
 from fst.compile import tokenizer, wordpiece
-from fst.compile.machines.bpe.composed import composed_texts
-from fst.compile.machines.bpe.last_tokens import cuts_of
+from fst.compile.machines.bpe.last_tokens import composed_texts, cuts_of
 from fst.compile.machines.guide import marked
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.pretokens.splits import GPT2

@@ -10,7 +10,7 @@ import pytest
 from support.machines.json_texts import accepts_value
 from support.tiers import sample
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.compile.machines.guide.schema.compiler import late_schema
 from fst.errors import UnsupportedError
 from fst.machines.guide.network import Network

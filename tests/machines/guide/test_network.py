@@ -13,8 +13,7 @@ from support.machines.byte_automata import Calls
 
 import fst
 from fst.compile import guide, wordpiece
-from fst.compile.machines.guide.automaton import ByteAutomaton
-from fst.compile.machines.guide.languages import Language, difference
+from fst.compile.machines.guide.languages import ByteAutomaton, Language, difference
 from fst.compile.machines.guide.network import expanded, flat, states_of
 from fst.compile.machines.guide.schema import compiler
 from fst.compile.machines.guide.schema.compiler import WHITESPACE, from_schema, late_schema

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.machines.byte_automata import accepts, state_after
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.utf_8 import fragment, sequences
 from fst.compile.patterns.code_points import of_runs

@@ -14,7 +14,7 @@ from support.machines.json_texts import accepts_value
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.compile.machines.guide.schema.compiler import late_schema
 from fst.errors import UnsupportedError
 from fst.machines.guide.network import Network

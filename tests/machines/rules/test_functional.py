@@ -153,7 +153,7 @@ def test_large_transducers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, limit, message in (
         ("machines.rules.functional.MAX_STEPS", 16, "the passes of the transducer have too many sets of .*; use fst.compile.lookup"),
         ("machines.rules.functional.MAX_BITS", 16, "the passes of the transducer have too many sets of .*; use fst.compile.lookup"),
-        ("algebra.decisions.functional.MAX_COMPARED", 4, "the transducer may not be functional: the comparison .*; use fst.compile.lookup"),
+        ("algebra.decisions.MAX_COMPARED", 4, "the transducer may not be functional: the comparison .*; use fst.compile.lookup"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(f"fst.compile.{name}", limit)

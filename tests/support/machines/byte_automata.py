@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.machines.guide.network import RETURN, Network
 
 

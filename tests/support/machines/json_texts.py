@@ -8,7 +8,7 @@ from typing import Any
 
 from support.machines.byte_automata import Calls, Direct, State
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.machines.guide.network import Network
 
 MAX_TRIED = 60  # sets of properties of an object that are tried at most; properties after which others are lost come last

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 import fst
-from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import ByteAutomaton
 
 Path = tuple[int, ...]
 

@@ -8,8 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from fst.compile.machines.guide.automaton import ByteAutomaton
-from fst.compile.machines.guide.languages import difference
+from fst.compile.machines.guide.languages import ByteAutomaton, difference
 from fst.compile.machines.guide.network import Parts, expanded, flat, states_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.document import Document

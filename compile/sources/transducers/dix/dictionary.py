@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.build.regex import from_tree
-from fst.compile.algebra.forms.minimize import optimize
+from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.rational import union
 from fst.compile.algebra.symbols import Symbols
@@ -116,7 +116,7 @@ def read(path: Path, direction: Direction = "lr") -> Dictionary:
     reader.elements.read(contents(path))
     names, ranks = reader.symbols.names, reader.ranks
     with of_file(path):
-        sections = {kind: ordered(optimize(entries.machine(names)), ranks) for kind, entries in reader.sections.items()}
+        sections = {kind: ordered(minimize(entries.machine(names)), ranks) for kind, entries in reader.sections.items()}
     return Dictionary(sections, "".join(reader.alphabet.split()))
 
 

@@ -1,1 +1,0 @@
-"""Decisions about machines: whether each input has one output, and whether two machines are equivalent."""
