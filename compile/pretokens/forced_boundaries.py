@@ -8,6 +8,9 @@ Characters that are adjacent in a token are *joined*. The classes of two charact
 - For paths, each group of letters has a class, because nearly all pairs of letters of a script occur in some token. Each ASCII sign and
   punctuation mark has a class, so a word and a comma after it are two pre-tokens. Two unknown characters have no boundary between them,
   because a run of unknown characters becomes one id.
+
+Example: the results of merges ab, ␣ab and xy, and the known characters a, b, x, y, z, the space and the full stop. The groups of joined
+characters are {a, b} and {x, y}. z and the full stop are alone, and ! and ? are unknown. So "abxy ab.z!?" becomes ab, xy, ␣ab, ., z and !?.
 """
 
 from __future__ import annotations

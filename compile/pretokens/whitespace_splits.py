@@ -7,6 +7,13 @@ consequences:
 - A pattern may contain added tokens. Usually no text contains added tokens, because they are cut out earlier, so the automata of
   `sequences` ignore them. However, normalizers may produce an added token from other text. In this case, a space is inserted after the
   token, which has the same effect as the pattern (`fst.text.normalizer.Cuts`).
+
+Example: the pattern ``<end>|[a-z]+|[^\sa-z]+``, whose matches are split again by ``[a-z]+|[^\sa-z]+``, and the added token <end>. No
+automaton runs both, so the splitter is that without <end>::
+
+    text      by the patterns      by the splitter      with a space after <end>
+    a<end>!   a < end > !          a < end >!           a < end > !
+    !<end>!   !< end >!            !< end >!            no space: after !, no pre-token begins before <end>
 """
 
 from __future__ import annotations

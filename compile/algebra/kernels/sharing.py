@@ -6,12 +6,12 @@ earlier node with the same arcs takes its place (Daciuk et al. 2000, "Incrementa
 An arc is ``label << 32 | target``. The arcs of all open nodes are on a stack, those of deeper nodes on top. Example: the tree of "ad", "b"
 and "bd", each of which is followed by 0 (arcs as label:target, `FOLLOWING` as -)::
 
-    string   closes                 node            stack afterwards
-    ad       nothing                                (a) (d) -:0            a node's arcs in parentheses are still to be added
-    b        "ad" → node 0 [-:0]    "a" → 1 [d:0]   a:1 (b) -:0
-    bd       nothing, "b" is open                   a:1 (b) -:0 (d) -:0
-    end      "bd" → node 0 again    "b" → 2 [-:0 d:0]
-             the root → 3 [a:1 b:2]
+    string   closed nodes                                       stack afterwards
+    ad                                                          -:0
+    b        ad: node 0 = [-:0]; a: node 1 = [d:0]              a:1 -:0
+    bd                                                          a:1 -:0 -:0
+    end      bd: node 0 again; b: node 2 = [-:0 d:0]            a:1 b:2
+             the root: node 3 = [a:1 b:2]
 """
 
 from __future__ import annotations

@@ -4,6 +4,15 @@ A state that has a single arc, and is not final, needs no node at run time: if t
 arc. A cycle of ε-arcs with a negative weight is refused, because no path is then the best; other cycles are on no best path. So the states
 of a cycle are split: one half has the arcs that leave the cycle, and from the other half the best path to each of these halves is one
 ε-arc.
+
+Example (read:written/weight → target)::
+
+    state   arcs                      folded                    without cycles
+    0       a:ε/0 → 1                 a:x/1 → 2                 the same
+    1       ε:x/1 → 2                 none                      none
+    2       ε:ε/2 → 3   c:c/0 → 4     the same                  ε:ε/0 → 6   ε:ε/2 → 5
+    3       ε:y/3 → 2   b:z/0 → 4     the same                  ε:ε/0 → 5   ε:y/3 → 6
+    5, 6                                                        b:z/0 → 4 and c:c/0 → 4
 """
 
 from __future__ import annotations

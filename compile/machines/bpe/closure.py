@@ -2,6 +2,15 @@
 
 Kernels allocate no memory, so the caller provides the arrays. If an array is too small, the kernel returns False, and the caller calls it
 again with larger arrays.
+
+Example: the merges a+b (rank 0), b+c (1) and ab+c (2). T(a) = {ab}, T(b) = {bc} and T(ab) = {abc}. bc is not in T(ab), since its rank is
+above that of ab::
+
+    item 1, the root of T(a)     b: completes ab          state 1   a    items 1     b → 4
+    item 2, the root of T(b)     c: completes bc          state 2   b    items 2     c → 5
+    item 3, the root of T(ab)    c: completes abc         state 3   c
+                                                          state 4   ab   items 3     c → 6
+    state 0, the root: a → 1, b → 2, c → 3                states 5 and 6   bc, abc
 """
 
 from __future__ import annotations

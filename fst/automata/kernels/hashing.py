@@ -2,11 +2,11 @@
 
 Example: rows are interned into a `fst.automata.hashing.Pool`, whose hashes end, in 8 slots, with 5, 6 and 5::
 
-    row         compared with      result   counts   starts       cells            slots 5, 6, 7
-    [7, 9]      -                  0        1, 2     0 2          7 9              1 0 0
-    [4]         -                  1        2, 3     0 2 3        7 9 4            1 2 0
-    [7, 9]      0                  0        2, 3     the same
-    [8, 9]      0 (its hash), 1    2        3, 5     0 2 3 5      7 9 4 8 9        1 2 3
+    row      slots read              number   counts   starts     cells        slots 5, 6, 7
+    [7, 9]   5: free                 0        1, 2     0 2        7 9          1 0 0
+    [4]      6: free                 1        2, 3     0 2 3      7 9 4        1 2 0
+    [7, 9]   5: row 0, equal         0        2, 3     0 2 3      7 9 4        1 2 0
+    [8, 9]   5, 6: other hashes; 7   2        3, 5     0 2 3 5    7 9 4 8 9    1 2 3
 """
 
 from __future__ import annotations

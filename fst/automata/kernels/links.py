@@ -1,4 +1,15 @@
-"""Kernels that link the nodes of a trie, see `fst.automata.links`."""
+"""Kernels that link the nodes of a trie, see `fst.automata.links`.
+
+Example: `link_longest` with the tokens a (1), abcd (2) and bc (3). Rows of pops are token, end, number, row before::
+
+    node      link    pops                    reason
+    1  a      root    row 1: 1 1 1 0          a is a token
+    2  b      root    none                    a walk at b has read nothing that is certain
+    3  ab     b       row 1                   after a, the walk continues at b
+    4  bc     root    none                    bc is a token without edges, so no state
+    5  abc    root    row 2: 3 3 2 1          b has an edge to bc, which is popped after the list of ab
+    6  abcd   root    none                    as bc
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,14 @@ bytes: see LOG, "Token masks".
 
     take the next set → mark where a range of its arcs begins or ends → for each segment between two marks:
         the targets of the arcs over the segment → what they reach without reading → sort → find or add the set
+
+Example: state 0 reads a to z and stays, or reads b and goes to state 1, from which an ε-arc leads to the end, state 2. From set 0, {0}, the
+arcs mark a, b, c and the byte after z::
+
+    segment   targets   closed      kept (with arcs, or the end)   set
+    a         0         0           0                              0
+    b         0 1       0 1 2       0 2                            1, new and final
+    c to z    0         0           0                              0
 """
 
 from __future__ import annotations
