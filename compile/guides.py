@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.last_tokens import LastTokens
-from fst.compile.machines.guide.canonical import machine_of
+from fst.compile.machines.guide.canonical_masks import machine_of
+from fst.compile.machines.guide.canonical_table import compile_canonical
 from fst.compile.machines.guide.compiler import automaton_of, compile_masks, vocabulary_for
 from fst.compile.machines.guide.languages import ByteAutomaton
-from fst.compile.machines.guide.marked import compile_canonical
 from fst.errors import UnsupportedError, listed
 from fst.machines.guide.canonical import Machine
 from fst.machines.guide.table import GuideTable

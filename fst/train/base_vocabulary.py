@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import MAX_WORD
-from fst.compile.machines.bpe.canonical import Merges
+from fst.compile.machines.bpe.canonical_tokens import Merges
 from fst.pretokens.byte_letters import bytes_of
 from fst.train.pipeline import Pipeline
 from fst.train.result import PLAIN, Trained

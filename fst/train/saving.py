@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from fst.compile.machines.bpe.canonical import Merges
+from fst.compile.machines.bpe.canonical_tokens import Merges
 from fst.compile.machines.bpe.model import COMMENT
 from fst.compile.sources.merges_txt import MERGES, VOCABULARY
 from fst.compile.sources.sentencepiece.model_file import SUFFIX as MODEL

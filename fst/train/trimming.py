@@ -170,7 +170,7 @@ class _Parts:
 
     base: BaseVocabulary  # the vocabulary
     # token → the merges that make it. Only one of these merges is ever used: the last merge when BPE encodes the token's string; see
-    # `fst.compile.machines.bpe.canonical`.
+    # `fst.compile.machines.bpe.canonical_tokens`.
     made: Mapping[str, Sequence[tuple[str, str]]]
     ranks: Mapping[tuple[str, str], int]  # merge → its rank. If a merge is listed twice, its last rank counts.
 

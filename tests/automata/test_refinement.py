@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fst.automata.refinement import classes_of
 from fst.compile.machines.bpe import item_sets
-from fst.compile.machines.bpe.canonical import Merges, canonical
+from fst.compile.machines.bpe.canonical_tokens import Merges, canonical_tokens
 from fst.compile.machines.guide import languages
 from fst.compile.machines.guide.regex import whole
 
@@ -49,7 +49,7 @@ def test_states_of_merges_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = {bytes([byte]): byte for byte in range(256)}
     pairs = [(bytes([left]), bytes([right])) for left in range(97, 117) for right in range(97, 117)]
     tokens |= {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
-    merges = canonical(Merges(tokens, pairs))
+    merges = canonical_tokens(Merges(tokens, pairs))
     expected = item_sets.close(merges)
     monkeypatch.setattr(item_sets, "FIRST_CAPACITY", 1)
     found = item_sets.close(merges)

@@ -11,7 +11,7 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import thinned
 
 import fst
-from fst.compile.machines.bpe.canonical import without_automaton
+from fst.compile.machines.bpe.canonical_tokens import without_automaton
 from fst.machines.bpe.table import BpeTable
 from fst.runtime.exporting.builds import builds
 from fst.runtime.exporting.contents import contents

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fst import registry
 from fst.compile.export.program import SIZES, Program, Variant, program
-from fst.compile.machines.bpe.canonical import without_automaton
+from fst.compile.machines.bpe.canonical_tokens import without_automaton
 from fst.machines.bpe.table import BpeTable
 from fst.runtime.exporting.builds import builds
 from fst.runtime.exporting.calls import calls, encoder_of

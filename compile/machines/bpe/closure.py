@@ -30,7 +30,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
     """Find the last merge of each token: run BPE on the token's bytes until two parts are left.
 
     Args:
-        symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
+        symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical_tokens.Spelled`.
         order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before the
             token is visited.
         own: int32[tokens], the rank of each pair whose concatenation is the token; -1: only pairs in the merge list have ranks.
@@ -86,7 +86,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, ite
         keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).
         by_suffix: int64[made tokens], sorted by suc t.
         right: int32[tokens], suc t.
-        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical_tokens.Spelled`.
         roots: output, int32[tokens], initially 0; see `fst.compile.machines.bpe.item_sets.Items`.
         items: the `fst.automata.hashing.Pool` of the edges of each item. Item 0 has none.
         stack: uint64[made tokens + depth + 1], scratch.
@@ -212,7 +212,7 @@ def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, 
     state on the path.
 
     Args:
-        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical_tokens.Spelled`.
         weights: float64[tokens].
         starts, labels, targets: the arrays of `fst.compile.machines.bpe.item_sets.States`. The path ends before a byte for which neither
             the state nor the root has a transition.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL
-from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical, pairs_of_ranks
+from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Merges, canonical_tokens, pairs_of_ranks
 from fst.compile.machines.bpe.item_sets import States, close, lay_out
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.bpe.score_merges import over_bytes, stand_ins
@@ -33,7 +33,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
     if trimming:
         need_clear_spaces(added, model.names)
     listed = _listed(model)
-    tokens = canonical(listed)
+    tokens = canonical_tokens(listed)
     words, displacements = _word_table(model, tokens)
     has_automaton = tokens.proper and not model.affixes and not model.missing
     rows = lay_out(tokens.tokens, _states(model, listed, tokens)) if has_automaton else None
@@ -95,7 +95,7 @@ def _listed(model: BpeModel) -> Merges:
     return own if model.letters.are_bytes else over_bytes(own)
 
 
-def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
+def _states(model: BpeModel, listed: Merges, tokens: CanonicalTokens) -> States:
     """The automaton of the merges. A partial character is represented by the number of its last byte."""
     states = close(tokens)
     if model.letters.are_bytes:
@@ -111,7 +111,7 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
     return np.array(merges, np.int32).reshape(-1, 3)
 
 
-def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def _word_table(model: BpeModel, tokens: CanonicalTokens) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The arrays ``words`` and ``displacements``, a hash table of the pre-tokens that become a single token.
 
     Without `ignore_merges`, the table contains only canonical tokens; with `ignore_merges`, it contains all tokens.
@@ -122,7 +122,7 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     return word_table(spelled.symbols, spelled.starts[is_whole], spelled.lengths[is_whole], spelled.ids[is_whole])
 
 
-def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
+def _model_metadata(source: Source[BpeModel], tokens: CanonicalTokens, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
     """The metadata of a model. `named` is the number of names in the vocabulary that are not tokens of the model."""
     model = source.model
     return BpeModelMetadata(
@@ -145,7 +145,7 @@ def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[
     )
 
 
-def _long_pretokens(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
+def _long_pretokens(model: BpeModel, tokens: CanonicalTokens, words: NDArray[np.uint64]) -> tuple[int, ...]:
     """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not contain.
 
     The table lacks a token that is too long, or whose hash equals that of another token.

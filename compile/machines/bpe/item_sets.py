@@ -1,6 +1,6 @@
 """Build the automaton of a proper merge list. A state is a closed item set, and states are laid out as rows of entries.
 
-Notation, in addition to `fst.compile.machines.bpe.canonical` and `fst.machines.bpe.automaton`:
+Notation, in addition to `fst.compile.machines.bpe.canonical_tokens` and `fst.machines.bpe.automaton`:
 
 - spine(u): u, suc u, suc suc u, …: the tokens at the right end of u.
 - C(u): the tokens t with pre t = u.
@@ -44,7 +44,7 @@ from fst.automata.hashing import Pool, longer
 from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints, spread
 from fst.compile.layout.rows import filled, placed
-from fst.compile.machines.bpe.canonical import Canonical, Spelled
+from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
@@ -92,7 +92,7 @@ class States:
     targets: NDArray[np.int32]
 
 
-def close(tokens: Canonical) -> States:
+def close(tokens: CanonicalTokens) -> States:
     """Find all states that are reachable from the root, in breadth-first order."""
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
@@ -116,7 +116,7 @@ def close(tokens: Canonical) -> States:
     return States(cells[begins[:-1]], depths[:count].copy(), starts[: count + 1].copy(), labels[:size].copy(), targets[:size].copy())
 
 
-def items_of(tokens: Canonical) -> Items:
+def items_of(tokens: CanonicalTokens) -> Items:
     """Build the items of all tokens."""
     by_suffix = _by_suffix(tokens)
     keys = _completions(tokens, by_suffix)
@@ -133,7 +133,7 @@ def items_of(tokens: Canonical) -> Items:
     return Items(roots, *items.rows(), depth)
 
 
-def _by_suffix(tokens: Canonical) -> Ints:
+def _by_suffix(tokens: CanonicalTokens) -> Ints:
     """The canonical tokens t that are not atoms, sorted by the bytes of suc t."""
     spelled, made = tokens.tokens, tokens.made
     right = tokens.right[made]
@@ -143,7 +143,7 @@ def _by_suffix(tokens: Canonical) -> Ints:
     return made[sorted(range(len(strings)), key=strings.__getitem__)]
 
 
-def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
+def _completions(tokens: CanonicalTokens, by_suffix: Ints) -> NDArray[np.uint64]:
     """uint64[n], ascending: ``u << 32 | index of t in by_suffix`` for each pair of u and t ∈ T(u)."""
     left, right, rank = tokens.left, tokens.right, tokens.rank.astype(np.int64)
     place_of = np.zeros(len(rank), np.int64)

@@ -10,7 +10,7 @@ from math import copysign
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.machines.bpe.canonical import Merges
+from fst.compile.machines.bpe.canonical_tokens import Merges
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.affixes import Affixes, Part
 from fst.machines.bpe.automaton import UTF8_BYTES

@@ -1,7 +1,7 @@
 """Byte-pair encoding by an automaton. After every byte, the state determines the last token so far; these last tokens determine all tokens.
 
-`fst.compile.machines.bpe.canonical` and `fst.compile.machines.bpe.item_sets` describe how a merge list becomes this automaton, and why it
-is exact. Notation:
+`fst.compile.machines.bpe.canonical_tokens` and `fst.compile.machines.bpe.item_sets` describe how a merge list becomes this automaton, and
+why it is exact. Notation:
 
 - x: the bytes of a pre-token; |x|: their number.
 - last(x): the last token of the encoding of x.

@@ -22,7 +22,7 @@ from support.tiers import examples, sample, thinned
 from tokenizers.models import BPE
 
 from fst.automata.rows import BYTE_ROW
-from fst.compile.machines.bpe.canonical import Canonical, Merges, canonical
+from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Merges, canonical_tokens
 from fst.compile.machines.bpe.item_sets import MergeRows, States, close, lay_out
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.automaton import ENTRY, FINISH, FREE, LABELS, MAX_ID, prove, walk
@@ -40,7 +40,7 @@ class Machine(NamedTuple):
     """A merge list, and the automaton, the table and the other objects that are built from this list."""
 
     merges: Merges
-    tokens: Canonical
+    tokens: CanonicalTokens
     states: States
     rows: MergeRows
 
@@ -56,7 +56,7 @@ class Machine(NamedTuple):
 
 def machine_of(merges: Merges) -> Machine:
     """Compile a proper merge list, and check that the table passes its proof."""
-    tokens = canonical(merges)
+    tokens = canonical_tokens(merges)
     states = close(tokens)
     rows = lay_out(tokens.tokens, states)
     prove(rows.entries, rows.lengths, rows.depths)
@@ -172,7 +172,7 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
     rank than the token.
     """
     merges = merges_of(random_pairs(seed, ABC), [b"aaaa", b"abcabc", b""])
-    tokens, names, expected = canonical(merges), list(merges.tokens), last_merges(merges)
+    tokens, names, expected = canonical_tokens(merges), list(merges.tokens), last_merges(merges)
     found = {names[t]: (names[tokens.left[t]], names[tokens.right[t]], tokens.rank[t]) for t in tokens.made}
     assert found == expected
     ranks = {token: rank for token, (_, _, rank) in expected.items()}
@@ -181,11 +181,11 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
 
 def test_improper_lists_are_told() -> None:
     """A list in which a token has a lower rank than one of its parts is recognized as improper, so no automaton is built."""
-    improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
+    improper = canonical_tokens(merges_of([(b"ab", b"c"), (b"a", b"b")]))
     assert not improper.proper
     with pytest.raises(UnsupportedError, match="the merge list is improper"):
         close(improper)
-    assert canonical(merges_of([(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")])).proper
+    assert canonical_tokens(merges_of([(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")])).proper
 
 
 BYTES = {atom: number for number, atom in enumerate(ATOMS)}
@@ -205,7 +205,7 @@ BYTES = {atom: number for number, atom in enumerate(ATOMS)}
 def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fault: str) -> None:
     """An invalid merge list is refused, and the message gives the reason."""
     with pytest.raises(VocabularyError, match=fault):
-        canonical(Merges(tokens, pairs))
+        canonical_tokens(Merges(tokens, pairs))
 
 
 def test_bytes_that_no_text_has_need_no_token() -> None:
@@ -223,7 +223,7 @@ def test_tokens_have_a_greatest_length() -> None:
     machine = machine_of(merges_of(pairs, [b"b" * 65535]))
     assert machine.encode(longest + b"aa") == [longest, b"aa"]
     with pytest.raises(UnsupportedError, match="a token of 65536 bytes: there is room for 65535"):
-        canonical(merges_of(pairs, [b"b" * 65536]))
+        canonical_tokens(merges_of(pairs, [b"b" * 65536]))
 
 
 # The automaton
@@ -259,7 +259,7 @@ class SlowStates:
 def test_states_are_those_of_the_definition(seed: int) -> None:
     """The states and transitions of the automaton equal those that a slow search finds by their definition."""
     merges = merges_of(random_pairs(seed, ABC))
-    tokens = canonical(merges)
+    tokens = canonical_tokens(merges)
     if not tokens.proper:
         return
     states, by_definition, names = close(tokens), SlowStates(merges), list(merges.tokens)
@@ -288,7 +288,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
 def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None:
     """For a proper list, the walk gives the same tokens as the definition of BPE for every string over a small alphabet."""
     merges = merges_of(random_pairs(seed, letters))
-    if canonical(merges).proper:
+    if canonical_tokens(merges).proper:
         machine = machine_of(merges)
         for piece in strings_over(letters, longest):
             assert machine.encode(piece) == naive.bpe(piece, merges.pairs), (merges.pairs, piece)

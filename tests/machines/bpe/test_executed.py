@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fst.compile import bpe
-from fst.compile.machines.bpe.canonical import executed_merges
+from fst.compile.machines.bpe.canonical_tokens import executed_merges
 from fst.machines.bpe.merge_list import ranks_of, steps
 
 

@@ -19,7 +19,7 @@ from fst.compile.machines.guide.schema import compiler
 from fst.compile.machines.guide.schema.compiler import WHITESPACE, from_schema, late_schema
 from fst.compile.machines.guide.schema.document import Document
 from fst.compile.machines.guide.schema.evaluate import Evaluator
-from fst.compile.machines.guide.schema.network import NetworkWriter
+from fst.compile.machines.guide.schema.network_writer import NetworkWriter
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.network import Network

@@ -13,7 +13,7 @@ from fst.compile.machines.guide.network import Parts, expanded, flat, states_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.document import Document
 from fst.compile.machines.guide.schema.evaluate import Evaluator
-from fst.compile.machines.guide.schema.network import NetworkWriter
+from fst.compile.machines.guide.schema.network_writer import NetworkWriter
 from fst.compile.machines.guide.schema.text import Writer
 from fst.compile.machines.guide.schema.values import Values
 from fst.errors import UnsupportedError, VocabularyError, quoted

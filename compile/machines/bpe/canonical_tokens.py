@@ -106,7 +106,7 @@ class Spelled:
 
 
 @dataclass(frozen=True, eq=False)
-class Canonical:
+class CanonicalTokens:
     """The canonical tokens of a merge list.
 
     Attributes:
@@ -128,7 +128,7 @@ class Canonical:
         return np.flatnonzero(self.left != NULL)
 
 
-def canonical(merges: Merges) -> Canonical:
+def canonical_tokens(merges: Merges) -> CanonicalTokens:
     """Find the last merge of every token."""
     spelled = Spelled.of(merges.tokens, merges.affixes)
     keys, result = _numbered(merges)
@@ -137,7 +137,7 @@ def canonical(merges: Merges) -> Canonical:
     left, right, rank = _last_merges(spelled, np.full(len(spelled.ids), NULL, np.int32), result, pairs)
     made = left != NULL
     proper = bool(np.all(np.maximum(rank[left[made]], rank[right[made]]) < rank[made]))
-    return Canonical(spelled, left, right, rank, proper)
+    return CanonicalTokens(spelled, left, right, rank, proper)
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
@@ -186,7 +186,7 @@ def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[by
 def _last_merges(
     tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], pairs: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Run BPE on every token, and return the arrays `left`, `right` and `rank` of `Canonical`; see `last_merges`."""
+    """Run BPE on every token, and return the arrays `left`, `right` and `rank` of `CanonicalTokens`; see `last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())
@@ -212,6 +212,6 @@ def executed_merges(table: BpeTable) -> Array:
     known = table.metadata.model.model_tokens
     tokens = dict(zip(table.contents[:known], table.token_ids[:known].tolist(), strict=True))
     name_of = {number: token for token, number in tokens.items()}
-    found = canonical(Merges(tokens, [(name_of[left], name_of[right]) for left, right, _ in table.merges.tolist()]))
+    found = canonical_tokens(Merges(tokens, [(name_of[left], name_of[right]) for left, right, _ in table.merges.tolist()]))
     executed: Array = table.merges[np.sort(found.rank[found.made])]
     return executed

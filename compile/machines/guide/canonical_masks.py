@@ -15,7 +15,7 @@ from fst.machines.guide.canonical import Machine, Scalars
 
 MAX_PRODUCT = 1 << 20  # the largest number of states of the texts without the names of added tokens
 MAX_ADDED = 1 << 16
-KERNELS = "fst.compile.machines.guide.kernels.canonical"
+KERNELS = "fst.compile.machines.guide.kernels.canonical_masks"
 
 NOTHING = Language(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))  # a state that is not final
 

@@ -23,7 +23,7 @@ MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # of a guide before equal states are m
 FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # between states: nodes for which there is room at first, and at most
 LATE = "make masks late with fst.Guide(tok, …, canonical=True)"
 
-add_steps = Deferred("fst.compile.machines.guide.kernels.marked", "add_steps")
+add_steps = Deferred("fst.compile.machines.guide.kernels.canonical_table", "add_steps")
 
 
 class Graph(NamedTuple):
