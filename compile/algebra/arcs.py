@@ -112,10 +112,8 @@ def make(
     symbols: tuple[str, ...] = (),
     unit: Unit = "character",
 ) -> Arcs:
-    """Sort arcs by (state, ilabel) into a table. Arcs with equal keys keep their order; arcs of infinite weight are dropped.
-
-    Args:
-        source: int[arcs], the state before each arc.
+    """Sort arcs by (state, ilabel) into a table. Arcs with equal keys keep their order; arcs of infinite weight are dropped. `source`
+    is the state before each arc.
     """
     sources, reads, writes, targets = (np.asarray(array, np.int64) for array in (source, ilabel, olabel, target))
     weights = None if weight is None else _float32(weight)

@@ -69,11 +69,8 @@ def subtract(first: Arcs, second: Arcs) -> Arcs:
 def products(
     first: Rows, second: Rows, is_final: NDArray[np.bool_], starts: tuple[int, int], operation: str, sink: int = -1
 ) -> tuple[NDArray[np.int64], Rows]:
-    """The pairs of states that can be reached, as keys (see the kernel), and their arcs.
-
-    Args:
-        is_final: bool[states], the final states of the first.
-        sink: a state of the second machine that reads everything, or -1.
+    """The pairs of states that can be reached, as keys (see the kernel), and their arcs. `is_final` is of the first machine; `sink` is a
+    state of the second machine that reads everything, or -1.
     """
     from fst.compile.algebra.kernels.compose import compose as step
 

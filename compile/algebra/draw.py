@@ -17,10 +17,8 @@ SHORTEST_RANGE = 4  # characters in a row that are drawn as a range
 
 
 def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
-    """A machine in the language DOT. Arcs between the same states are one edge.
-
-    Args:
-        drawn: bool[arcs], the arcs that are drawn, with their states; None: the whole machine.
+    """A machine in the language DOT. Arcs between the same states are one edge. `drawn` is bool[arcs], the arcs that are drawn, with
+    their states; None: the whole machine.
     """
     chosen = np.arange(arcs.arcs) if drawn is None else np.flatnonzero(drawn)
     pairs = arcs.sources[chosen].astype(np.int64) << 32 | arcs.target[chosen]

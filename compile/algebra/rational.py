@@ -99,13 +99,8 @@ def _combined(
     final: ArrayLike,
     start: int,
 ) -> Arcs:
-    """Machines side by side, and ε-arcs (source, target, weight) between them.
-
-    Args:
-        machines: machines with the same symbols, at least one.
-        offsets: int[machines], the new number of the first state of each machine.
-        epsilons: columns of the ε-arcs, in new numbers.
-        final: float32[states], the new final weights.
+    """Machines side by side, and ε-arcs (source, target, weight) between them. The machines, at least one, have the same symbols;
+    `offsets` are the new numbers of their first states, which `epsilons`, `final` and `start` use.
     """
     pairs = [*zip(machines, np.asarray(offsets).tolist(), strict=True)]
     sources, targets, weights = map(np.asarray, epsilons)

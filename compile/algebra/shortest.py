@@ -81,11 +81,8 @@ def improved(
     weight: NDArray[np.float32],
     distance: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The distances, improved along arcs in rounds until none changes; the array is reused.
-
-    Args:
-        order: the order of states in a round.
-        distance: float64[states], the distance of each state without arcs.
+    """The distances, improved along arcs in rounds until none changes; the array is reused. `order` is that of states in a round, and
+    `distance` that of each state without arcs.
     """
     from fst.compile.algebra.kernels import graph
 
@@ -181,11 +178,7 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     of arcs.
 
     The search is best first: a path is continued in the order of the weight, and then of the number of arcs, of its best completion. Of
-    equal ones, the longest path is continued, so the search goes straight to an end.
-
-    Args:
-        arcs: the machine; it may have cycles.
-        limit: the maximum number of pairs.
+    equal ones, the longest path is continued, so the search goes straight to an end. The machine may have cycles.
     """
     left = shortest_distance(arcs, reverse=True)
     steps_left = _steps_to_end(arcs, left)
@@ -219,11 +212,7 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
 
 
 def _steps_to_end(arcs: Arcs, left: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[states], the smallest number of arcs on a lightest path from each state to the end.
-
-    Args:
-        left: float64[states], the weight of this path.
-    """
+    """float64[states], the smallest number of arcs on a lightest path from each state to the end. `left` is the weight of this path."""
     source, target = left[arcs.sources], left[arcs.target]
     is_best = np.isfinite(source) & (np.round(np.where(np.isfinite(target), target, 0) + arcs.weights, DIGITS) <= np.round(source, DIGITS))
     is_best &= np.isfinite(target)

@@ -20,11 +20,7 @@ WINDOWS = ("symbols", "decisions", "products")  # the arrays of `fst.compile.pre
 
 def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
     """The arrays by which a `fst.pretokens.table.PretokenTable` cuts texts into pre-tokens, by name; and the number of bits of a symbol in
-    windows.
-
-    Args:
-        known: an existing table. The windows of `known` are copied if the splitter is the same, because computing windows is the slowest
-            step.
+    windows. The windows of the table `known` are copied if the splitter is the same, because computing windows is the slowest step.
     """
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
@@ -48,12 +44,8 @@ def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDA
 
 
 def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The arrays ``words`` and ``displacements`` of a `fst.pretokens.table.PretokenTable`.
-
-    Args:
-        symbols: the bytes of tokens.
-        starts, lengths, ids: int64[n], for each pre-token that becomes a single token, its span in `symbols` and its id. Pre-tokens of more
-            than `WORD_BYTES` bytes are left out.
+    """The arrays ``words`` and ``displacements`` of a `fst.pretokens.table.PretokenTable`, from the spans in `symbols` and the ids of the
+    pre-tokens that become a single token. Pre-tokens of more than `WORD_BYTES` bytes are left out.
     """
     chosen = np.flatnonzero(lengths <= WORD_BYTES)
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]

@@ -97,10 +97,8 @@ def explored(
 
 
 def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:
-    """The splitter with the fewest states and classes that makes the same pre-tokens as an automaton.
-
-    Args:
-        drops: bool[classes], whether a pre-token is dropped if it begins with a character of the class.
+    """The splitter with the fewest states and classes that makes the same pre-tokens as an automaton. A pre-token is dropped if it begins
+    with a character of a class in `drops`.
     """
     # Remove each reported end that a later reported end of the same match always replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])

@@ -38,11 +38,8 @@ Pair = tuple[str, str]
 
 
 def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
-    """Build a splitter for BPE whose boundaries no merge crosses.
-
-    Args:
-        tokens: all results of merges.
-        known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
+    """Build a splitter for BPE whose boundaries no merge crosses, from the results of merges and the characters that are tokens. It does
+    not cut between two characters that are not tokens.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
     behind, before = {after for char, after in pairs if char == SPACE}, {char for char, after in pairs if after == SPACE}
@@ -64,12 +61,8 @@ def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
 
 
 def between_paths(tokens: Iterable[str], known: Collection[str], *, before_spaces: bool) -> Splitter:
-    """Build a splitter for Unigram whose boundaries no token of a path crosses.
-
-    Args:
-        tokens: the tokens, spelled as in texts.
-        known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
-        before_spaces: whether the splitter also cuts before each space.
+    """Build a splitter for Unigram whose boundaries no token of a path crosses, from the tokens, spelled as in texts, and the characters
+    that are tokens. It does not cut between two characters that are not tokens; with `before_spaces`, it also cuts before each space.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
     keys = _keys({*known, *(char for pair in pairs for char in pair), *SPACE * before_spaces}, pairs, known)

@@ -148,11 +148,7 @@ class Pipeline(NamedTuple):
 
 
 def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_symbol: bool = False) -> Pipeline:
-    """Build the pipeline of normalizers and pre-tokenizers.
-
-    Args:
-        keeps_symbol: whether texts keep the symbol, because it is not a token.
-    """
+    """Build the pipeline of normalizers and pre-tokenizers. With `keeps_symbol`, texts keep the symbol, because it is not a token."""
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
         symbol = _replaced(found)

@@ -58,13 +58,8 @@ class Cube(NamedTuple):
 
 
 def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int, shares: Shares) -> NDArray[np.uint8]:
-    """The products of a table of decisions.
-
-    Args:
-        shares: the expected share of each class in a text.
-
-    Returns:
-        uint8[PRODUCTS_SIZE], see `fst.pretokens.boundaries`.
+    """uint8[PRODUCTS_SIZE], the products of a table of decisions, see `fst.pretokens.boundaries`, by the expected share of each class in a
+    text.
     """
     cube = _cube(symbols, decisions, bits, shares)
     weights = _products_of(cube.shares)

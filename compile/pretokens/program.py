@@ -82,11 +82,8 @@ class Program:
 
 
 def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> Program:
-    """Compile a tree into a program.
-
-    Args:
-        classes_of: a function that returns the classes in the set of a node.
-        automaton: a function that converts the program of an atomic group to an automaton.
+    """Compile a tree into a program. `classes_of` returns the classes in the set of a node, and `automaton` converts the program of an
+    atomic group.
     """
     compiler = _Compiler(classes_of, automaton)
     start = compiler.place_of(tree, MATCH)

@@ -34,11 +34,7 @@ DEAD = State((), 0)
 
 
 class Construction:
-    """The subset construction for a program.
-
-    Args:
-        classes: the number of classes, which is also the symbol for the end of the text.
-    """
+    """The subset construction for a program. The number of classes is also the symbol for the end of the text."""
 
     def __init__(self, program: Program, classes: int, budget: Budget) -> None:
         self._stepper = Stepper(program, budget)
@@ -118,11 +114,7 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArra
     """The automaton with the fewest states that reports the same ends.
 
     State 0 is the dead state, and state 1 the first state; other states are numbered in the order in which they are reached. The caller may
-    then merge symbols with equal columns.
-
-    Args:
-        targets: int64[states, symbols], the next state.
-        ends: bool[states, symbols], whether a match ends before the symbol.
+    then merge symbols with equal columns. The arrays are those of `fst.compile.pretokens.automata.Automaton`.
     """
     states, symbols = targets.shape
     sources = np.repeat(np.arange(states, dtype=np.int32), symbols)

@@ -53,10 +53,8 @@ class Stepper:
         self._decisions: dict[tuple[Pending, int | None, int], Pending | bool] = {}
 
     def step(self, threads: tuple[Thread, ...], before: int | None, symbol: int) -> Step:
-        """The effect of a symbol on threads, up to the first match that does not depend on look-aheads.
-
-        Args:
-            before: the class of the previous symbol; None if it is unknown.
+        """The effect of a symbol on threads, up to the first match that does not depend on look-aheads. `before` is the class of the
+        previous symbol; None if it is unknown.
         """
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []

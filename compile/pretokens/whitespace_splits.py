@@ -83,10 +83,8 @@ def makes_white_space(part: Component) -> bool:
 
 
 def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, ContextualToken], split: Splitter) -> None:
-    """Refuse a normalizer that turns whitespace into other whitespace, unless no later step distinguishes the two.
-
-    Args:
-        late: the added tokens that are found in normalized text, by their normalized spelling.
+    """Refuse a normalizer that turns whitespace into other whitespace, unless no later step distinguishes the two. `late` are the added
+    tokens that are found in normalized text, by their normalized spelling.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
     images = {image for char in chars for image in _images(after, char)} | ({SPACE} if after.whitespace.prefix != NEVER else set())
@@ -137,11 +135,8 @@ def _images(after: Normalizer, char: str) -> str | tuple[str]:
 
 
 def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
-    """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted.
-
-    Args:
-        absent: strings that no text between added tokens contains.
-        early: added tokens that are found in raw text; normalization may produce the same strings again.
+    """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted. No text
+    between added tokens contains a string of `absent`; normalization may produce added tokens of raw text, `early`, again.
     """
     try:
         return in_sequence(parts, absent), NO_CUTS

@@ -132,10 +132,7 @@ class DoubleArray:
 
 def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGTHS) -> DoubleArray:
     """Read a charsmap, and prove it valid. A charsmap is the size of the double array in four bytes, the double array, and the texts.
-
-    Args:
-        deepest: the maximum number of bytes of a walk; longer strings are not read.
-        lengths: the maximum number of different lengths of strings; None: no maximum.
+    Strings of more than `deepest` bytes are not read. `lengths` is the maximum number of different lengths of strings; None: no maximum.
     """
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or not size:

@@ -9,10 +9,7 @@ Node = TypeVar("Node")
 
 
 def leading_to(ends: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> set[Node]:
-    """The nodes from which edges lead to some nodes, and these nodes themselves.
-
-    Args:
-        edges: for each edge the node before it, and the node after it.
+    """The nodes from which edges, pairs of a node and the next node, lead to some nodes, and these nodes themselves.
 
     Examples:
         >>> sorted(leading_to(["c"], [("a", "b"), ("b", "c"), ("c", "d")]))

@@ -68,11 +68,8 @@ def hashes_of(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def slots_of(hashes: Array, size: int) -> Array:
-    """int32[size], 1 + the number of the item in each slot, or 0; an item is in the first free slot from its hash on.
-
-    Args:
-        hashes: uint64[n], the hash of each item.
-        size: the number of slots, a power of two above n, so that each search ends at an empty slot.
+    """int32[size], 1 + the number of the item in each slot, or 0; an item is in the first free slot from its hash, a uint64, on. The size
+    is a power of two above the number of hashes, so that each search ends at a free slot.
     """
     slots = np.zeros(size, np.int32)
     fill_slots.call(hashes, slots)

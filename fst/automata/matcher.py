@@ -46,11 +46,8 @@ class Matcher(NamedTuple):
 
 
 def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Matcher:
-    """Build the trie of some strings.
-
-    Args:
-        strings: pairs of a string of labels and its value, at least 0. If a string occurs twice, its first value counts.
-        overlapping: whether a walk may start inside a string that an earlier walk has found.
+    """Build the trie of pairs of a string of labels and its value, at least 0. If a string occurs twice, its first value counts. With
+    `overlapping`, a walk may start inside a string that an earlier walk has found.
     """
     children: list[dict[int, int]] = [{}]
     parents, labels, endings = [0], [0], [NO_STRING]

@@ -41,10 +41,8 @@ def make_keys(text, ends, keys, first):
 
 @part
 def compared_on(text, ends, one, other, shorter):
-    """Compare the bytes of two words from byte `KEY_BYTES` to byte `shorter`, the length of the shorter word.
-
-    Returns:
-        -1, 0 or 1, as in `compared`; 0 means that these bytes are equal.
+    """Compare the bytes of two words from byte `KEY_BYTES` to byte `shorter`, the length of the shorter word; return -1, 0 or 1, as
+    `compared`.
     """
     first, second = (np.uint64(ends[one - U1]) if one else U0), (np.uint64(ends[other - U1]) if other else U0)
     for index in range(KEY_BYTES, shorter):

@@ -20,10 +20,8 @@ TEXT = complement(of_runs([(0, 0), SURROGATES]))  # the characters of texts, wit
 
 
 def from_regex(pattern: str, alphabet: Iterable[str] | None = None) -> Arcs:
-    """The acceptor of all strings that a pattern matches as a whole, without ε-arcs.
-
-    Args:
-        alphabet: the characters in sets such as ``.`` or ``[^a]``; None: all of Unicode, one arc each.
+    """The acceptor of all strings that a pattern matches as a whole, without ε-arcs. `alphabet` is the characters in sets such as ``.`` or
+    ``[^a]``; None: all of Unicode, one arc each.
     """
     return from_tree(parse(pattern, "fancy-regex"), TEXT if alphabet is None else intersection(TEXT, of_text(alphabet)))
 

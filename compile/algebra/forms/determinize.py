@@ -113,10 +113,8 @@ def _machine(arcs: Arcs, labels: NDArray[np.int32]) -> _Machine:
 
 
 def need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
-    """Refuse a trimmed machine in which a string leads to two states, and another from both back to them with different weights.
-
-    Args:
-        labels: int32[arcs], the label of each arc; 0 is the empty string.
+    """Refuse a trimmed machine in which a string leads to two states, and another from both back to them with different weights. The
+    label 0 is the empty string.
 
     The residual of one of the two then grows with each repetition. In the square of the machine, whose arcs weigh the difference of two
     arcs, such a cycle or its mirror is negative (Mohri 1997, the twins property).

@@ -203,11 +203,8 @@ def without_automaton(table: BpeTable) -> BpeTable:
 
 
 def executed_merges(table: BpeTable) -> Array:
-    """The merges that BPE executes without dropout, in their order: the last merge of each canonical token. Of a vocabulary
-    with ranks alone, the list of all merges is more than twice as long.
-
-    Returns:
-        int32[n, 3], rows of `merges`.
+    """int32[n, 3], the rows of `merges` that BPE executes without dropout, in their order: the last merge of each canonical token. Of a
+    vocabulary with ranks alone, the list of all merges is more than twice as long.
     """
     known = table.metadata.model.model_tokens
     tokens = dict(zip(table.contents[:known], table.token_ids[:known].tolist(), strict=True))

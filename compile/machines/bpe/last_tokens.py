@@ -29,11 +29,8 @@ LEADING_COUNT = SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)
 
 
 def composed_texts(by: Composition) -> tuple[Array, Array]:
-    """The automaton over classes of characters.
-
-    Returns:
-        int32[0x110000], the class of each code point: 0 for characters that change nothing and are not changed. int16[states, classes], the
-        next state; -1 if the text changes. State 0 is the beginning of a text.
+    """int32[0x110000], the class of each code point: 0 for characters that change nothing and are not changed; and the automaton over
+    classes, int16[states, classes], the next state; -1 if the text changes. State 0 is the beginning of a text.
     """
     kinds, classes = _kinds(by)
     states: dict[tuple[Group, int], int] = {(NOTHING, 0): 0}

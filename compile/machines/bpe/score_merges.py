@@ -20,11 +20,7 @@ Pair = tuple[str, str]
 
 
 def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -> list[Pair]:
-    """Convert scores to a merge list, the lowest rank first.
-
-    Args:
-        scores: the score of each piece of several characters that merges may make.
-    """
+    """Convert scores to a merge list, the lowest rank first. Scores are those of the pieces of several characters that merges may make."""
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
     for piece in sorted(keys, key=len):
@@ -178,10 +174,7 @@ def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
     token, the number of the token.
 
     A backward walk arrives at a partial character only if the character is unknown. The walk then visits the previous bytes one by one.
-
-    Args:
-        tokens: the tokens of the result of `over_bytes`, without affixes.
-        known: the number of old tokens, which come first in this result.
+    The tokens are those of `over_bytes`, without affixes, of which the first `known` are old.
     """
     names = [*tokens]
     number_of = {name: number for number, name in enumerate(names)}

@@ -139,10 +139,8 @@ def _spaces(text: str) -> tuple[int, int]:
 
 
 def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
-    """The model without merges across the positions where pre-tokenizers after ``ByteLevel`` split texts.
-
-    Args:
-        parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
+    """The model without merges across the positions where pre-tokenizers after ``ByteLevel`` split texts. `parts` are in the form of
+    `fst.compile.pretokens.splits`.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -156,10 +154,8 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
 
 def _splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
-    """Convert splits of the letters by which ``ByteLevel`` represents bytes to splits of the text, with the same result.
-
-    Args:
-        parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
+    """Convert splits of the letters by which ``ByteLevel`` represents bytes to splits of the text, with the same result. `parts` are
+    the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
     """
     has_cuts = False
     for part in parts:

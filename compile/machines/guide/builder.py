@@ -30,10 +30,7 @@ class Block(NamedTuple):
 
 class Builder:
     """States and arcs. An arc reads one byte of a range; an ε-arc reads nothing. Methods that add states raise an UnsupportedError where
-    there are too many.
-
-    Args:
-        most: the largest number of states.
+    there are more than `most`.
     """
 
     def __init__(self, most: int = MAX_STATES) -> None:

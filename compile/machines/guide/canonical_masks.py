@@ -23,10 +23,8 @@ find_witnesses, find_live = (Deferred(KERNELS, name) for name in ("find_witnesse
 
 
 def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection[str]) -> Machine:
-    """The arrays for the texts of an automaton.
-
-    Args:
-        added: the added tokens that the tokenizer finds in texts. A text that contains one of them is not the text of other tokens.
+    """The arrays for the texts of an automaton. `added` are the added tokens that the tokenizer finds in texts; a text that contains one of
+    them is not the text of other tokens.
     """
     texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), last_tokens))
     automaton = (NOTHING if texts.is_empty else texts).over_bytes()

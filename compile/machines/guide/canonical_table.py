@@ -42,11 +42,7 @@ class Graph(NamedTuple):
 
 
 def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | None = None) -> GuideTable:
-    """Compile the canonical masks of all states.
-
-    Args:
-        pattern: the pattern or the schema of the texts, for information.
-    """
+    """Compile the canonical masks of all states. The pattern or the schema of the texts is for information."""
     states = CanonicalStates(machine, vocabulary)
     states.need_text()
     graph = _merged(_alive(_explored(states, vocabulary)))

@@ -115,11 +115,7 @@ def vocabulary_for(table: Table, end_id: int | None) -> Vocabulary:
 
 
 def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | None = None) -> GuideTable:
-    """Compile the masks of all states.
-
-    Args:
-        pattern: the pattern or the schema of the texts, for information.
-    """
+    """Compile the masks of all states. The pattern or the schema of the texts is for information."""
     automaton = with_classes(source)
     states, masks = len(automaton.finals), Masks(vocabulary.words)
     numbers = masks.add_states(automaton, vocabulary.trie, vocabulary.end_id, np.arange(states))

@@ -99,11 +99,7 @@ class _Work(NamedTuple):
 
 
 def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -> Language:
-    """The language of all texts that lead from one state to another.
-
-    Args:
-        most: the largest number of states of the deterministic automaton.
-    """
+    """The language of all texts that lead from one state to another. The deterministic automaton has at most `most` states."""
     from fst.compile.machines.guide.kernels.subsets import determinize
 
     count = builder.states
@@ -147,13 +143,7 @@ def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64
 
 
 def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
-    """The language of a deterministic automaton, of which all states can be reached.
-
-    Args:
-        classes: uint8[256], the class of each byte.
-        targets: int32[states, classes].
-        is_final: bool[states].
-    """
+    """The language of a deterministic automaton, of which all states can be reached. The arrays are those of `Language`."""
     targets, is_final = _trimmed(targets, is_final)
     if targets.size > MANY_CELLS:
         targets, is_final = _merged_by_ranges(targets, is_final)
@@ -256,13 +246,8 @@ def block_of(language: Language) -> Block:
 
 
 def by_range(language: Language, alone: Sequence[int] = ()) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The next states of a language for ranges of bytes that are read alike.
-
-    Args:
-        alone: bytes that get ranges of their own.
-
-    Returns:
-        int32[states, ranges], a copy; int64[ranges + 1], the first byte of each range, and 256.
+    """The next states of a language for ranges of bytes that are read alike, int32[states, ranges], a copy; and int64[ranges + 1], the
+    first byte of each range, and 256. Each byte of `alone` gets a range of its own.
     """
     begins = np.diff(language.classes.astype(np.int64), prepend=-1, append=-1) != 0
     begins[[*alone, *(byte + 1 for byte in alone)]] = True

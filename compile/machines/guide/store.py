@@ -41,11 +41,7 @@ class Store(NamedTuple):
 
 
 class Masks:
-    """Masks of a number of ids, which are stored as they are made.
-
-    Args:
-        words: the number of 32-bit words of a mask.
-    """
+    """Masks of some 32-bit words, which are stored as they are made."""
 
     def __init__(self, words: int) -> None:
         masks, rows = 1 << 6, 1 << 4

@@ -45,14 +45,7 @@ class Right(NamedTuple):
 
 
 class Contexts:
-    """The contexts of some rules.
-
-    Args:
-        lefts, rights: the contexts of each rule.
-
-    Attributes:
-        reads: for each class, the first class that left contexts do not distinguish from it.
-    """
+    """The contexts of each of some rules. `reads` is, for each class, the first class that left contexts do not distinguish from it."""
 
     def __init__(self, alphabet: Alphabet, budget: Budget, lefts: Sequence[Node], rights: Sequence[Node]) -> None:
         self._alphabet, self._left, self._right = alphabet, Positions(alphabet, budget), Positions(alphabet, budget)

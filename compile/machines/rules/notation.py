@@ -49,11 +49,7 @@ CAPITALS, CLASSES = re.compile("[A-Z]+(?![A-Za-z])"), re.compile("[VC]+")
 
 
 def check_rule(text: str, definitions: Mapping[str, str]) -> list[str]:
-    """Find the faults of a rule.
-
-    Returns:
-        a message for each possible fault.
-    """
+    """Find the faults of a rule; return a message for each possible fault."""
     reader, text = _Reader(definitions), text.strip()
     rules = reader.rule(text)
     return reader.messages(f"the rule {quoted(text)} has", _advice(text, rules, reader.how))

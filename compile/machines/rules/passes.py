@@ -72,14 +72,7 @@ class Passes(NamedTuple):
 
 
 class Numbering(Generic[State]):
-    """States in the order of their numbers.
-
-    Args:
-        width: the number of transitions of a state.
-
-    Attributes:
-        listed: the states.
-    """
+    """States, `listed` in the order of their numbers; each has `width` transitions."""
 
     def __init__(self, width: int, *states: State, fault: str = TOO_MANY) -> None:
         self._fault = fault
@@ -134,13 +127,8 @@ def packed_passes(classes: int, rows: Sequence[tuple[int, int]], entries: Ints) 
 
 
 class Compiler:
-    """A compiler of rules that read the same text.
-
-    Args:
-        parsed: the regular expressions of the rules, in order of preference.
-        psis: the string that each rule writes.
-        keeps_written: whether left contexts are those of the written text.
-        strings: the strings that rules write.
+    """A compiler of rules that read the same text, in order of preference. With `keeps_written`, left contexts are those of the written
+    text.
     """
 
     def __init__(self, parsed: Sequence[Trees], psis: Sequence[str], keeps_written: bool, strings: Strings) -> None:

@@ -47,10 +47,7 @@ EMPTY, EDGE = Part(nullable=True), Part(edge_nullable=True)
 
 class Alphabet:
     """The classes of characters that the sets of some expressions distinguish, and one class for each end of a text.
-
-    Args:
-        sets: the sets of the expressions.
-        word: the set of word characters, if the expressions contain the edge of a word.
+    `word` is the set of word characters, if the expressions contain the edge of a word.
 
     Attributes:
         classes: the classes of code points.

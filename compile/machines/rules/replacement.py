@@ -46,12 +46,7 @@ class Column(NamedTuple):
 
 
 class Replacement:
-    """The compiler of a transducer between two contexts.
-
-    Args:
-        keeps_written: whether the left context is that of the written text.
-        strings: the strings that the transducer writes.
-    """
+    """The compiler of a transducer between two contexts. With `keeps_written`, the left context is that of the written text."""
 
     def __init__(self, machine: Machine, left: Node, right: Node, keeps_written: bool, strings: Strings) -> None:
         characters = sorted({char for arcs in machine.arcs for char in arcs})

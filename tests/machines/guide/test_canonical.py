@@ -26,7 +26,7 @@ import fst
 from fst.compile import guide as compile_guide
 from fst.compile import tokenizer, wordpiece
 from fst.compile.machines.bpe.last_tokens import composed_texts, cuts_of
-from fst.compile.machines.guide import marked
+from fst.compile.machines.guide import canonical_table
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.pretokens.splitter import splitter
@@ -269,8 +269,8 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = fst.Tokenizer(wordpiece(TOKENS))
     for name, found in (("MAX_STATES", "states or more, at ' a"), ("MAX_STEPS", "steps or more"), ("MAX_NODES", "beginnings")):
         with monkeypatch.context() as patch:
-            patch.setattr(marked, name, 3)
-            patch.setattr(marked, "FIRST_NODES", 3)
+            patch.setattr(canonical_table, name, 3)
+            patch.setattr(canonical_table, "FIRST_NODES", 3)
             with pytest.raises(UnsupportedError, match=f"{found}.*make masks late"):
                 compile_guide(tok, regex="(ab|aab|b){1,9}", canonical=True)
     monkeypatch.setattr(canonical_states, "MAX_SEARCH", 0)

@@ -78,11 +78,7 @@ class Document:
         return base
 
     def found(self, reference: str, schema: dict[str, Any], path: str) -> tuple[Any, str]:
-        """The schema to which another schema refers, and its path.
-
-        Args:
-            schema: the schema that contains it.
-        """
+        """The schema to which a reference in a schema leads, and its path."""
         base = self._bases.get(id(schema), "")
         uri, fragment = urldefrag(urljoin(base, reference) if not reference.startswith("#") else base + reference)
         whole = f"{uri}#{fragment}"

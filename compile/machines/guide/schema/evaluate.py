@@ -37,11 +37,8 @@ NOT_COVERED = ("$dynamicRef", "$recursiveRef", "maxContains", "unevaluatedItems"
 
 
 class Evaluator:
-    """The sets of values of the schemas in a document.
-
-    Args:
-        depth: how often a recursive schema is entered again below itself; None: recursive schemas are refused.
-        asserts_formats: whether a format restricts strings.
+    """The sets of values of the schemas in a document. A recursive schema is entered again below itself up to `depth` times; None: it is
+    refused.
     """
 
     def __init__(self, document: Document, depth: int | None, asserts_formats: bool) -> None:

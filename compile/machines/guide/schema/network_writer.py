@@ -31,10 +31,8 @@ TEXTS, FREE, STRINGS, CHARACTERS = "texts", "free", "strings", "characters"
 
 
 class NetworkWriter(Writer):
-    """A builder of networks. Parts are kept, so that sets below a set, and other depths, are quick.
-
-    Args:
-        most: the largest number of states of all parts.
+    """A builder of networks. Parts are kept, so that sets below a set, and other depths, are quick. All parts together have at most
+    `most` states.
     """
 
     def __init__(self, algebra: Algebra, whitespace: str, most: int) -> None:

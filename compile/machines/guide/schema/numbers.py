@@ -49,11 +49,7 @@ def _plain() -> Language:
 
 @lru_cache(maxsize=1 << 10)
 def compared(bound: Decimal, orders: tuple[int, ...]) -> Language:
-    """The decimals that are smaller than a bound, equal to it or larger than it.
-
-    Args:
-        orders: those of -1 (smaller), 0 (equal) and 1 (larger) that are in the set.
-    """
+    """The decimals whose order to a bound is one of `orders`: -1 (smaller), 0 (equal) or 1 (larger)."""
     unsigned = whole(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
     smaller = difference(difference(unsigned, _larger(abs(bound))), _equal(abs(bound)))
     languages = {-1: smaller, 0: _equal(abs(bound)), 1: _larger(abs(bound))}

@@ -32,10 +32,8 @@ HEX = "09afAF"
 
 
 def written_strings(language: Language, symbol: int | None = None) -> Block:
-    """The automaton of the texts of strings, without quotation marks.
-
-    Args:
-        symbol: where every character may follow, and all lead on alike, one arc reads this symbol in place of characters of several bytes.
+    """The automaton of the texts of strings, without quotation marks. Where every character may follow, and all lead on alike, one arc
+    reads `symbol`, if there is one, in place of characters of several bytes.
     """
     escaped = [*range(SPACE), QUOTE, BACKSLASH]
     targets, firsts = by_range(language, escaped)
@@ -155,12 +153,8 @@ def free_values(whitespace: str, depth: int) -> Block:
 
 
 class Writer:
-    """A builder of the texts of values.
-
-    Args:
-        whitespace: a pattern of the whitespace that may be between two tokens of JSON.
-        depth: the levels of arrays and objects in a value without a schema.
-        most: the largest number of states.
+    """A builder of the texts of values. `whitespace` is a pattern of the whitespace that may be between two tokens of JSON, `depth` the
+    levels of arrays and objects in a value without a schema, and `most` the largest number of states.
     """
 
     def __init__(self, algebra: Algebra, whitespace: str, depth: int, most: int) -> None:
@@ -318,16 +312,8 @@ class Writer:
                 self.builder.text(self._space(states[last, count]) if count else states[last, count], b"}", end)
 
     def _begun(self, states: _States, place: int, counting: _Counting, *, again: bool = False) -> list[tuple[int, int]]:
-        """Begin another property at a place, with a comma after the first property.
-
-        Args:
-            states: the states of the object.
-            place: the place.
-            counting: how properties are counted.
-            again: properties are added at the same place again and again.
-
-        Returns:
-            The numbers of properties after the property, and the states before its name.
+        """Begin another property at a place, with a comma after the first property; with `again`, properties are added there repeatedly.
+        Return the numbers of properties after the property, and the states before its name.
         """
         counts = states.at(place)
         known = {*counts}
