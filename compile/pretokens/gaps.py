@@ -44,13 +44,15 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
     if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
         raise UnsupportedError(UNCLEAR)
     if asked in JOINED_WITH_GAP_BEFORE:
-        return _joined_with_gap_before(automaton, begins, budget)
+        return _joined_with_gap(automaton, begins, budget, before=True)
     are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # every character that is part of a match can also begin a match
     if split.behavior == "removed":  # adjacent dropped matches may be joined
         return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
         raise UnsupportedError(MIXED)
-    return _joined_with_gap_after(automaton, begins, budget) if asked in JOINED_WITH_GAP_AFTER else _joined_matches(begins, budget)
+    if asked in JOINED_WITH_GAP_AFTER:
+        return _joined_with_gap(automaton, begins, budget, before=False)
+    return _joined_matches(begins, budget)
 
 
 def _string(automaton: Automaton) -> Sequence[int]:
@@ -72,33 +74,23 @@ def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], bud
     return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget)
 
 
-def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """The automaton for the behavior that joins each match with the gap before it."""
+def _joined_with_gap(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget, *, before: bool) -> Automaton:
+    """The automaton for the behaviors that join each match with the gap before it, or with the gap after it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
     def begin(symbol: int) -> Step:
         return GAP if in_gap[symbol] else steps[START][symbol][0], False
 
-    def step(now: int, symbol: int) -> Step:
+    def step_before(now: int, symbol: int) -> Step:
         if now != GAP:
             return steps[now][symbol]
         return begin(symbol) if symbol < len(begins) else (DEAD, True)
 
-    return explored(begin, step, DEAD, len(in_gap), budget)
-
-
-def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """The automaton for the behavior that joins each gap with the match before it."""
-    steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
-
-    def begin(symbol: int) -> Step:
-        return GAP if in_gap[symbol] else steps[START][symbol][0], False
-
-    def step(now: int, symbol: int) -> Step:
+    def step_after(now: int, symbol: int) -> Step:
         following, ends = steps[now][symbol] if now != GAP else (DEAD, True)
         return (GAP, False) if ends and in_gap[symbol] else (following, ends)
 
-    return explored(begin, step, DEAD, len(in_gap), budget)
+    return explored(begin, step_before if before else step_after, DEAD, len(in_gap), budget)
 
 
 def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:

@@ -6,11 +6,11 @@ their paths. A symbol of several characters is read and written as its character
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.graph import leading_to
 from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs
 from fst.errors import VocabularyError, quoted
 from fst.machines.best_path.table import EPSILON, WEIGHT_BITS
@@ -108,27 +108,11 @@ def _add(rows: list[list[Arc]], inner: dict[bytes, int], state: int, data: bytes
 
 def trimmed(machine: Machine) -> Machine:
     """Drop the arcs of states that no path from the start reaches, and arcs to states from which no path ends."""
-    before: list[list[int]] = [[] for _ in machine.rows]
-    for state, row in enumerate(machine.rows):
-        for arc in row:
-            before[arc.target].append(state)
-    ending = _reached(machine.finals, before)
-    targets = [[arc.target for arc in row if arc.target in ending] for row in machine.rows]
-    reached = _reached([machine.start], targets)
+    edges = [(state, arc.target) for state, row in enumerate(machine.rows) for arc in row]
+    ending = leading_to(machine.finals, edges)
+    reached = leading_to([machine.start], ((target, state) for state, target in edges if target in ending))
     rows = [[arc for arc in row if arc.target in ending] if state in reached else [] for state, row in enumerate(machine.rows)]
     return machine._replace(rows=rows, finals={state: weight for state, weight in machine.finals.items() if state in reached})
-
-
-def _reached(states: Iterable[int], following: list[list[int]]) -> set[int]:
-    """All states that paths from some states reach."""
-    waiting = [*states]
-    found = {*waiting}
-    while waiting:
-        for state in following[waiting.pop()]:
-            if state not in found:
-                found.add(state)
-                waiting.append(state)
-    return found
 
 
 def need_in_range(machine: Machine) -> None:
