@@ -43,7 +43,7 @@ class Partition(NamedTuple):
         set_of[order] = np.repeat(np.arange(sets, dtype=np.int32), end - first)
         room = np.zeros((4, len(keys) + 1), np.int32)
         room[0, :sets], room[1, :sets] = first, end
-        return cls(order, place, set_of, *room, np.array([sets, 0]))
+        return cls._make([order, place, set_of, *room, np.array([sets, 0])])
 
 
 def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
