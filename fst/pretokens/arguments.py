@@ -16,7 +16,7 @@ from fst.automata.rows import Array
 from fst.core.fields import Fields, Scalar
 from fst.pretokens.boundaries import SYMBOLS, read_three
 from fst.pretokens.characters import NOT_FUSED, Alphabet
-from fst.pretokens.short_words import shift_of, short_words
+from fst.pretokens.short_words import bits_of, short_words
 from fst.tables.kernel_call import CHUNK, MARGIN, State
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import FAILED, FAILED_BITS
@@ -49,7 +49,7 @@ class Scalars(Fields):
     drops_bytes: Scalar  # 1 if bytes without tokens are removed
     shortest_long: Scalar  # number of bytes of the shortest of `long_pretokens`
     reads_three: Scalar  # 1 if there are products, and they depend only on three symbols
-    short_shift: Scalar  # the shift that turns a hash into a slot of `short_words`
+    short_bits: Scalar  # log2 of the number of slots of `short_words`
 
 
 class Arguments(NamedTuple):
@@ -174,7 +174,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
             drops_bytes=table.drops_bytes,
             shortest_long=min(map(len, table.long_pretokens), default=0),
             reads_three=len(table.products) > 0 and read_three(table.products),
-            short_shift=shift_of(short),
+            short_bits=bits_of(short),
         ),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,

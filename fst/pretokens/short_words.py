@@ -1,9 +1,17 @@
-"""The table of short words: the most frequent words of at most `SHORT` bytes, in slots of 16 bytes instead of 32, so that most pre-tokens
+"""The table of short words: the most frequent words of at most `SHORT` bytes, in slots of 8 bytes instead of 32, so that most pre-tokens
 take one small look-up. It is made from the table of words when a table is loaded.
 
-A key is the bytes of a word in memory order, zeros, and the length in the highest byte: the key of "ab" is 0x0200000000006261. The slot of
-a word is given by the highest bits of its hash, which is the key times a constant, modulo 2**64. If several words have the same slot, it
-contains the word with the lowest id, and the others are left out. A free slot has the key 0, which no word has.
+A key is ``bytes << 8 | length << 4``: the bytes of a word in memory order, zeros, the length in four bits, and four bits that are 0. Its
+hash is the key times an odd constant, modulo 2**64, so different keys have different hashes. In a table of ``2**bits`` slots, the highest
+`bits` bits of the hash are the slot; the slot contains the next ``60 - bits`` bits of the hash, and the id in the lowest ``4 + bits`` bits.
+So ``slot ^ hash << bits`` is the id if the slot has this key, and otherwise at least ``1 << 4 + bits``. Words with greater ids are not in
+the table.
+
+For example, the key of "ab" is 0x626120, and its hash 0x6200be329ce477e0. With 12 bits, its slot is 0x620, which contains
+0xbe329ce477e018d for the id 397.
+
+If several words have the same slot, it contains the word with the lowest id, and the others are left out. A free slot is 0, the rest of
+a hash whose lowest bits mean the length 0, which no pre-token has.
 """
 
 from __future__ import annotations
@@ -12,28 +20,46 @@ import numpy as np
 
 from fst.automata.rows import MULTIPLIERS, Array
 
-SHORT, LENGTH_SHIFT = 7, 56  # maximum number of bytes of a word; the position of the length in a key
-MOST_BITS = 16  # log2 of the maximum number of slots: 1 MiB. With gpt2, 97% of the short words of English are found; with 17, 98%
+SHORT = 7  # maximum number of bytes of a word
+BYTES_SHIFT, LENGTH_SHIFT = 8, 4  # positions in a key; the bits below the length are 0 in the key, and so in its hash
+MOST_BITS = 16  # log2 of the maximum number of slots: 512 KiB. With gpt2, 97% of the short words of English are found; with 17, 98%
+FACTOR = MULTIPLIERS[0]
 
 
 def short_words(words: Array) -> Array:
-    """uint64[2 * slots], the key and the id of each slot; the number of slots is a power of two.
+    """uint64[2**bits], the slots of the table.
 
     Args:
         words: see `fst.pretokens.table.PretokenTable`.
     """
     values, half = words[3::4], np.uint64(32)
-    sizes = values >> half
-    chosen = np.flatnonzero((sizes > 0) & (sizes <= SHORT)).astype(np.uint64)
-    in_order = np.sort(values[chosen] << half | chosen)[::-1] & np.uint64((1 << 32) - 1)  # the lowest id is the last
-    own_bytes = (np.uint64(1) << np.uint64(8) * sizes[in_order]) - np.uint64(1)  # a damaged table may have more bytes in a key
-    keys = words[0::4][in_order] & own_bytes | sizes[in_order] << np.uint64(LENGTH_SHIFT)
-    table = np.zeros((1 << min(max(len(keys).bit_length(), 1), MOST_BITS), 2), np.uint64)
-    slots = keys * np.uint64(MULTIPLIERS[0]) >> np.uint64(shift_of(table))
-    table[slots, 0], table[slots, 1] = keys, values[in_order] & np.uint64((1 << 32) - 1)
-    return table.ravel()
+    sizes, numbers = values >> half, values & np.uint64((1 << 32) - 1)
+    is_short = (sizes > 0) & (sizes <= SHORT)
+    bits = min(max(int(np.count_nonzero(is_short)).bit_length(), 1), MOST_BITS)
+    chosen = np.flatnonzero(is_short & (numbers < most_ids(bits)))
+    chosen = chosen[np.argsort(numbers[chosen])[::-1]]  # the lowest id is the last
+    return filled(words[0::4][chosen], sizes[chosen], numbers[chosen], bits)
 
 
-def shift_of(table: Array) -> int:
-    """The shift that turns a hash into a slot."""
-    return 66 - table.size.bit_length()  # a slot has two elements
+def filled(keys: Array, sizes: Array, numbers: Array, bits: int) -> Array:
+    """The slots of a table; of several words with one slot, the last remains.
+
+    Args:
+        keys, sizes, numbers: uint64[n], the bytes of words, and any bytes after them; their lengths; and their ids, below `most_ids`.
+        bits: log2 of the number of slots.
+    """
+    own_bytes = (np.uint64(1) << np.uint64(8) * sizes) - np.uint64(1)
+    hashes = ((keys & own_bytes) << np.uint64(BYTES_SHIFT) | sizes << np.uint64(LENGTH_SHIFT)) * np.uint64(FACTOR)
+    table = np.zeros(1 << bits, np.uint64)
+    table[hashes >> np.uint64(64 - bits)] = hashes << np.uint64(bits) | numbers
+    return table
+
+
+def most_ids(bits: int) -> int:
+    """The number of ids that fit into a slot of a table with ``2**bits`` slots."""
+    return 1 << LENGTH_SHIFT + bits
+
+
+def bits_of(table: Array) -> int:
+    """log2 of the number of slots."""
+    return len(table).bit_length() - 1

@@ -18,7 +18,7 @@ CHUNK = 4096  # number of new symbols per round of a kernel's loops; 2048 to 163
 MARGIN = 128  # number of spare symbols after a chunk, for the symbols of its last character, and for vector loads past the end
 MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call, because some kernels store positions in 29 bits
 SHORT = 1 << 13  # maximum number of characters of a short text, see `fst.runtime.short_texts`
-SLACK = 16  # number of ids that a kernel may write after the last counted id
+SLACK = 32  # number of ids that a kernel may write after the last counted id
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`; with only these, no code for spans is compiled
 
 

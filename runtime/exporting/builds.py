@@ -16,7 +16,7 @@ from fst.machines.bpe.arguments import MergeArguments
 from fst.machines.bpe.merge_list import fill_slots
 from fst.pretokens.arguments import Scalars
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
-from fst.pretokens.short_words import LENGTH_SHIFT, SHORT, shift_of
+from fst.pretokens.short_words import SHORT, bits_of, filled, most_ids
 from fst.runtime.encoder import Encoder
 from fst.runtime.exporting.contents import WORD, Array, Contents
 
@@ -46,9 +46,9 @@ def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, A
         values = shared.words[3::4]
         tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
         common, words, short = (tokens.contents, tokens.spans, tokens.flags), shared.words, shared.short_words
-        hashing, shift = (shared.displacements, shared.scalars), np.uint64(shift_of(short.reshape(-1, 2)))
+        hashing, bits = (shared.displacements, shared.scalars), bits_of(short)
         yield PreparedCall(build_words, *common, shared.key_masks, *hashing, words), _words(tokens, *hashing, len(words))
-        yield PreparedCall(build_short_words, *common, shift, short), _short_words(tokens, shift, len(short))
+        yield PreparedCall(build_short_words, *common, np.uint64(bits), short), _short_words(tokens, bits)
     if isinstance(arguments, MergeArguments):
         slots, merges = arguments.pairs
         planes = _planes(merges)
@@ -66,14 +66,11 @@ def _words(tokens: Contents, displacements: Array, scalars: Scalars, size: int) 
     return words.ravel()
 
 
-def _short_words(tokens: Contents, shift: np.uint64, size: int) -> Array:
-    """The array of a size that `build_short_words` fills."""
+def _short_words(tokens: Contents, bits: int) -> Array:
+    """The array that `build_short_words` fills."""
     numbers, sizes, keys = (each[::-1] for each in _keys(tokens))
-    numbers, sizes, keys = (each[sizes <= SHORT] for each in (numbers, sizes, keys[:, 0]))
-    keys = keys | sizes << np.uint64(LENGTH_SHIFT)
-    words = np.zeros((size // 2, 2), np.uint64)
-    words[keys * np.uint64(MULTIPLIERS[0]) >> shift] = np.column_stack([keys, numbers])
-    return words.ravel()
+    is_short = (sizes <= SHORT) & (numbers < most_ids(bits))
+    return filled(keys[is_short, 0], sizes[is_short], numbers[is_short], bits)
 
 
 def _keys(tokens: Contents) -> tuple[Array, Array, Array]:

@@ -146,6 +146,13 @@ def _copy_16(builder: Any, data: Any, out: Any) -> Any:
     return ir.Constant(BYTE.as_pointer(), None)
 
 
+def _copy_ids(count: int, builder: Any, source: Any, ids: Any) -> Any:
+    """Generate a copy of `count` ids. All are read before any is written, in as few registers as the processor has."""
+    kind = ir.VectorType(INT, count)
+    builder.store(builder.load(builder.bitcast(source, kind.as_pointer()), align=4), builder.bitcast(ids, kind.as_pointer()), align=4)
+    return ir.Constant(BYTE.as_pointer(), None)
+
+
 def _has(feature: str) -> bool:
     """Whether the processor has a feature, such as "avx2" in LLVM's names."""
     from numba.core.registry import cpu_target
@@ -348,3 +355,7 @@ copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, (32, 32))
 
 # Copy 16 bytes, (data, at, bytes, out).
 copy_16 = _intrinsic("copy_16", types.void, _copy_16, (16, 16))
+
+# Copy 8 or 32 ids, (source, start, ids, at).
+copy_8_ids = _intrinsic("copy_8_ids", types.void, partial(_copy_ids, 8), (32, 32))
+copy_32_ids = _intrinsic("copy_32_ids", types.void, partial(_copy_ids, 32), (128, 128))

@@ -203,6 +203,20 @@ def copy_16(data: Any, at: Any, copied: Any, out: Any) -> None:
 
 
 @part
+def copy_8_ids(source: Any, start: Any, ids: Any, at: Any) -> None:
+    """Copy 8 ids."""
+    for place in range(8):
+        ids[np.uint64(at) + np.uint64(place)] = np.int32(source[np.uint64(start) + np.uint64(place)])
+
+
+@part
+def copy_32_ids(source: Any, start: Any, ids: Any, at: Any) -> None:
+    """Copy 32 ids."""
+    for place in range(32):
+        ids[np.uint64(at) + np.uint64(place)] = np.int32(source[np.uint64(start) + np.uint64(place)])
+
+
+@part
 def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
     """Copy 32 bytes to 32 units; return a bit mask: bit i is set if byte i is not ASCII."""
     wide = U0

@@ -11,9 +11,9 @@ from fst.core.jit import inlined, kernel
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import SHORT
 from fst.runtime.exporting.contents import WORD
-from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8, U16
+from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8, U16, U64
 from fst.runtime.kernels.intrinsics import hash_of, word_at
-from fst.runtime.pretokens.kernels.look_up import FACTOR, mask_for, short_key
+from fst.runtime.pretokens.kernels.look_up import LENGTH_SHIFT, mask_for, short_hash
 
 SIZE, SHIFT = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS)
 
@@ -65,21 +65,20 @@ def build_words(contents, spans, flags, key_masks, displacements, scalars, words
 
 
 @kernel
-def build_short_words(contents, spans, flags, shift, short_words):
+def build_short_words(contents, spans, flags, bits, short_words):
     """Fill the table of `fst.pretokens.short_words`. Of several words for a slot, the one with the lowest id remains.
 
     Args:
         contents, spans, flags: as in `build_words`.
-        shift: uint64, the shift that turns a hash into a slot.
-        short_words: uint64[2 * slots], zeros.
+        bits: uint64, log2 of the number of slots.
+        short_words: uint64[2**bits], zeros.
     """
     for place in range(len(flags)):
-        number = len(flags) - 1 - place
+        number = np.uint64(len(flags) - 1 - place)
         size = spans[number] & SIZE
-        if flags[number] & WORD and size <= SHORT:
-            key = short_key(contents, spans[number] >> SHIFT, size)
-            at = key * FACTOR >> shift << U1
-            short_words[at], short_words[at + U1] = key, np.uint64(number)
+        if flags[number] & WORD and size <= SHORT and number >> bits + LENGTH_SHIFT == U0:
+            hashed = short_hash(contents, spans[number] >> SHIFT, size)
+            short_words[hashed >> U64 - bits] = hashed << bits | number
 
 
 @kernel

@@ -18,17 +18,16 @@ import numpy as np
 
 from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
-from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, part
+from fst.pretokens import short_words
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
-from fst.pretokens.short_words import LENGTH_SHIFT as SHORT_LENGTH_SHIFT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U64
 from fst.runtime.kernels.intrinsics import hash_of, is_key, opaque, prefetch, word_at
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, mark_dropped
 
 NO_TOKEN = np.int32(NO_STRING)
 WORD_BYTES, ALL = np.uint64(8 * KEY_PARTS_COUNT), np.uint64((1 << 64) - 1)
-FACTOR, LENGTH_SHIFT = np.uint64(MULTIPLIERS[0]), np.uint64(SHORT_LENGTH_SHIFT)
+FACTOR, BYTES_SHIFT, LENGTH_SHIFT = map(np.uint64, (short_words.FACTOR, short_words.BYTES_SHIFT, short_words.LENGTH_SHIFT))
 
 
 @inlined
@@ -65,13 +64,12 @@ def mask_for(length):
 
 
 @inlined
-def short_key(text, start, length):
-    """Return the key of a pre-token in the table of short words (`fst.pretokens.short_words`). No word of this table has the key of a
-    pre-token of more than 7 bytes, or of an item of another kind: the highest byte of this key is at least 8. No key is 0, the value of a
-    free slot, because a pre-token has at least one byte.
+def short_hash(text, start, length):
+    """Return the hash of a pre-token in the table of short words (`fst.pretokens.short_words`). Pre-tokens of more than 7 bytes, and items
+    of other kinds, have the length 8, which no word of this table has.
     """
     length = at_most(length, U8)
-    return word_at(text, start) & ALL >> U64 - (length << U3) | length << LENGTH_SHIFT
+    return ((word_at(text, start) & ALL >> U64 - (length << U3)) << BYTES_SHIFT | length << LENGTH_SHIFT) * FACTOR
 
 
 @part
@@ -82,15 +80,16 @@ def find_short(text, pretokens, count, table, scratch, pending):
     Returns:
         The number of items in `pending`: the index of each pre-token that is not found.
     """
-    words, shift, left, item = table.short_words, table.scalars.short_shift, U0, np.uint64(pretokens[0])
+    words, bits, left, item = table.short_words, table.scalars.short_bits, U0, np.uint64(pretokens[0])
+    shift, least = U64 - bits, U1 << bits + LENGTH_SHIFT
     for number in range(count):
         index = np.uint64(number)
         following = np.uint64(pretokens[index + U1])
-        key = short_key(text, item & PLACE, (following & PLACE) - item)
-        slot = key * FACTOR >> shift << U1
-        scratch[index] = np.int32(words[slot + U1])
+        hashed = short_hash(text, item & PLACE, (following & PLACE) - item)
+        value = words[hashed >> shift] ^ hashed << bits  # the id, or at least `least` if the slot has another key
+        scratch[index] = np.int32(value)
         pending[left] = index
-        left += np.uint64(words[slot] != key)
+        left += np.uint64(value >= least)
         item = following
     return left
 

@@ -29,7 +29,7 @@ from fst.machines.bpe.automaton import ENTRY
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1
 from fst.runtime.kernels.intrinsics import opaque, prefetch
-from fst.runtime.kernels.output import copy
+from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, end_rows
@@ -168,7 +168,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         if slice_ or kind == ROW_END:
             out = slice_ >> OUT & FIELD
             _, end, _ = bounds_of(pretokens, index)
-            at = copy(tokens, out, end - offset if slice_ else out, ids, at)
+            at = copy_few(tokens, out, end - offset if slice_ else out, ids, at)
             slices[ends] = at
             at += around if kind == ROW_END else U0
             ends += np.uint64(kind == ROW_END)
