@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined
-from fst.runtime.kernels.constants import U0, U1, U4, U8, U32
+from fst.runtime.kernels.constants import U0, U1, U8, U32
 from fst.runtime.kernels.intrinsics import copy_8_ids, copy_32_ids
 from fst.tables.kernel_call import IDS_ALONE
 
@@ -23,15 +23,6 @@ def copy_few(source, start, end, ids, at):
     """Copy the ids of a word, as `copy`, but 8 at a time."""
     for offset in range(U0, end - start, U8):
         copy_8_ids(source, start + np.uint64(offset), ids, at + np.uint64(offset))
-    return at + (end - start)
-
-
-@inlined
-def move(start, end, ids, at):
-    """Move ids to an earlier place, four at a time; return the output index after the last id."""
-    for index in range(U0, end - start, U4):
-        for offset in range(4):
-            ids[at + np.uint64(index) + np.uint64(offset)] = ids[start + np.uint64(index) + np.uint64(offset)]
     return at + (end - start)
 
 

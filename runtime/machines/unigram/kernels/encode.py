@@ -24,7 +24,7 @@ from fst.machines.unigram.viterbi import BEFORE_SPACE, PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2, U3
-from fst.runtime.kernels.output import copy, move
+from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.machines.unigram.kernels.aho_corasick import find_nodes, find_path, is_certain, sum_after
 from fst.runtime.machines.unigram.kernels.aho_corasick import line_up as line_up_listed
 from fst.runtime.machines.unigram.kernels.segments import read_together
@@ -237,7 +237,7 @@ def encode_listed(text, start, end, table, work, output, at, base):
     nodes, is_known = put_path(text, start, end, table, work, output.ids, at, base)
     if not is_known or (len(output) > IDS_ALONE and len(output.offsets)):
         return put_nodes(text, start, end, nodes, table, output, at)
-    return move(nodes, at + (end - start) + U1, output.ids, at)
+    return copy_few(output.ids, nodes, at + (end - start) + U1, output.ids, at)  # to earlier places, so that no id is overwritten first
 
 
 @part
