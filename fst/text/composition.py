@@ -2,7 +2,7 @@
 express it.
 
 Most texts are composed already. *Suspects* are the characters that composition could change. In a text without suspects, only marks must be
-sorted, which WordPiece's kernels do. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.stretches`;
+sorted, which WordPiece's kernels do. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.composition`;
 `Composition.apply` is their specification.
 
 The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers compose several times, each time is a step, see

@@ -28,8 +28,8 @@ from fst.core.jit import Deferred, kernel
 from fst.machines.unigram.arguments import RESTART
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.machines.bpe.kernels import encode as bpe
-from fst.runtime.machines.unigram.kernels import aho_corasick
 from fst.runtime.machines.unigram.kernels import encode as unigram
+from fst.runtime.machines.unigram.kernels import viterbi
 from fst.runtime.machines.wordpiece.kernels import encode as wordpiece
 from fst.runtime.machines.wordpiece.kernels import words
 from fst.runtime.pretokens.kernels.find import find_pretokens
@@ -119,7 +119,7 @@ def unigram_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, w
         if last >= WORDS:
             written, waiting = find_words(text, count, shared, own)
         if last >= PENDING:
-            aho_corasick.find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != unigram.AT_STRETCH, work)
+            viterbi.find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != unigram.AT_STRETCH, work)
         if last > PENDING:
             ended = unigram.emit(text, pretokens, own.scratch, written, pending, waiting, ended, table, output, work)
     return at

@@ -239,8 +239,8 @@ def _compile_best_path(_: Path) -> None:
 def _compile_guide(folder: Path) -> None:
     import fst
     from fst.compile import guide, tokenizer, wordpiece
+    from fst.compile.machines.guide.mask_store import Masks
     from fst.compile.machines.guide.schema.compiler import from_schema
-    from fst.compile.machines.guide.store import Masks
 
     from_schema({"type": "string", "not": {"const": "a"}})
     table = guide(_wordpiece(), regex="(ab)*")

@@ -11,7 +11,7 @@ from fst.automata.refinement import classes_of
 from fst.automata.rows import Array
 from fst.compile.algebra.build.paths import Open
 from fst.compile.algebra.connect import leads_to
-from fst.compile.machines.guide.store import Masks
+from fst.compile.machines.guide.mask_store import Masks
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, quoted
 from fst.machines.guide.canonical import Machine

@@ -14,8 +14,8 @@ from fst.compile.algebra.compose import need_acceptor
 from fst.compile.algebra.connect import connect
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import ByteAutomaton, of_builder
+from fst.compile.machines.guide.mask_store import Masks
 from fst.compile.machines.guide.regex import from_regex
-from fst.compile.machines.guide.store import Masks
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton

@@ -31,7 +31,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents
 from fst.compile.sources.transducers.att import EPSILONS, WILDCARDS
-from fst.compile.sources.transducers.binary import Reader
+from fst.compile.sources.transducers.byte_reader import Reader
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 MAGIC = b"HFST\0"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Unit, make
 from fst.compile.algebra.symbols import Symbols, text_of
 from fst.compile.files import contents
-from fst.compile.sources.transducers.binary import Reader
+from fst.compile.sources.transducers.byte_reader import Reader
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 MACHINE, SYMBOLS, ARCHIVE = 2125659606, 2125658996, 2125656924  # magic numbers

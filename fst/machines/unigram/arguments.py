@@ -79,7 +79,7 @@ class UnigramWork(NamedTuple):
 
     Attributes:
         shared: the working arrays that find pre-tokens and look them up. Here, `tokens` contains the list at each position of the pending
-            pre-tokens, see `fst.runtime.machines.unigram.kernels.aho_corasick`.
+            pre-tokens, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * capacity], the best node that ends at each of these positions, as in `Ends.nodes`.
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
         longer: uint64[LONGEST + 2], the number of segments with at least n bytes, for each n, see
@@ -187,7 +187,7 @@ class SamplingWork(NamedTuple):
     Attributes:
         own: the working arrays of the table's kernel. Here, `best_sums` contains float64, the weight of all paths to each position of the
             listed pre-tokens; and `best` is never written.
-        found, sizes: see `fst.runtime.machines.unigram.kernels.aho_corasick.nodes_from`.
+        found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the latest positions, see
             `fst.runtime.machines.unigram.kernels.sampling.draw`.
     """
@@ -253,7 +253,7 @@ class NBestWork(NamedTuple):
 
     Attributes:
         own: the working arrays of the table's kernel.
-        found, sizes: see `fst.runtime.machines.unigram.kernels.aho_corasick.nodes_from`.
+        found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         bounds: int64[2], the start and the end of the row.
         places: uint32[PATHS], the number of paths to each position of a pre-token.
         scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each position, the best first. A path has a score;

@@ -29,7 +29,7 @@ from fst.runtime.kernels.constants import (
     U3,
 )
 from fst.runtime.machines.bpe.kernels import encode as bpe
-from fst.runtime.machines.unigram.kernels import aho_corasick
+from fst.runtime.machines.unigram.kernels import viterbi
 from fst.runtime.text.kernels.reading import begin_reading, read
 
 BYTES = np.uint64(LABELS)  # bytes from here on are marks of added tokens, which no automaton reads
@@ -85,9 +85,9 @@ def unigram_path(text, starts, ends, path):
     state, count, steps = ROOT, U0, ends.steps
     for index in range(steps_left(path, starts)):
         byte = np.uint64(text[np.uint64(index)])
-        entry = aho_corasick.step(steps, state, byte) if byte < BYTES else ROOT
-        state = entry & aho_corasick.TARGET
-        first = ends.nodes[(entry >> aho_corasick.VALUE_SHIFT & aho_corasick.VALUE) * aho_corasick.BLOCK]
+        entry = viterbi.step(steps, state, byte) if byte < BYTES else ROOT
+        state = entry & viterbi.TARGET
+        first = ends.nodes[(entry >> viterbi.VALUE_SHIFT & viterbi.VALUE) * viterbi.BLOCK]
         count = put(path, count, byte, state, first & LOW_HALF)
     return count
 

@@ -37,8 +37,8 @@ from fst.runtime.kernels.intrinsics import copy_16, copy_bytes
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.runtime.text.kernels.composition import code_at, start_before
 from fst.runtime.text.kernels.stops import next_stop
-from fst.runtime.text.kernels.stretches import code_at, start_before
 
 COPY, STRING_SHIFT, NOTHING = np.uint64(entries.COPY), np.uint64(entries.STRING_SHIFT), np.uint64(entries.NOTHING)
 HEAD = np.uint64(entries.HEAD)

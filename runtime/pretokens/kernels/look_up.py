@@ -32,7 +32,7 @@ FACTOR, BYTES_SHIFT, LENGTH_SHIFT = map(np.uint64, (short_words.FACTOR, short_wo
 
 @inlined
 def bounds_of(pretokens, index):
-    """Return the begin, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
+    """Return the start, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
     `LONGEST`, because the kind is subtracted from it, too.
     """
     item, end = np.uint64(pretokens[index]), np.uint64(pretokens[index + U1]) & PLACE

@@ -4,7 +4,7 @@ result.
 A *hit* is a character that is a string of the charsmap, or the second character of a string. Kernels search for strings only around hits,
 and copy all other characters.
 
-`fst.text.charsmap_arguments` describes the arguments. The requirements of `fst.runtime.text.kernels.stretches` apply, and
+`fst.text.charsmap_arguments` describes the arguments. The requirements of `fst.runtime.text.kernels.composition` apply, and
 `fst.automata.double_array.read` must have checked the double array.
 """
 
@@ -18,8 +18,8 @@ from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.spans import join_spans, pack_span, span_of
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+from fst.runtime.text.kernels.composition import code_at, start_before
 from fst.runtime.text.kernels.stops import next_stop
-from fst.runtime.text.kernels.stretches import code_at, start_before
 from fst.text import charsmap as of
 from fst.text import clusters
 from fst.text.charsmap_arguments import IS_SECOND as SECOND_BIT

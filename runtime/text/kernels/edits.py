@@ -1,7 +1,7 @@
 """Apply edits to a stretch, the text between two added tokens. `fst.text.edits.Edit.apply` specifies the result.
 
-Each edit reads the stretch from one array and writes the result to another array. The requirements of `fst.runtime.text.kernels.stretches`
-apply.
+Each edit reads the stretch from one array and writes the result to another array. The requirements of
+`fst.runtime.text.kernels.composition` apply.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.spans import join_spans, pack_span, span_of
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
 from fst.runtime.text.kernels.charsmap import replace_strings
+from fst.runtime.text.kernels.composition import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.text.kernels.stops import next_stop
-from fst.runtime.text.kernels.stretches import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.text import arguments, charsmap, stops
 from fst.text import edits as of

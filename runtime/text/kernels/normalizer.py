@@ -1,6 +1,6 @@
 """Normalize texts before they are split. `fst.text.normalizer.Normalizer.stretches` specifies the result.
 
-The requirements of `fst.runtime.text.kernels.stretches` apply.
+The requirements of `fst.runtime.text.kernels.composition` apply.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
 from fst.runtime.text.kernels.charsmap import are_apart
+from fst.runtime.text.kernels.composition import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.edits import normalise_and_edit
 from fst.runtime.text.kernels.search import class_at, forget, search
 from fst.runtime.text.kernels.stops import next_stop
-from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.text import arguments as of

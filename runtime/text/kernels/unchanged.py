@@ -1,7 +1,7 @@
 """Recognise texts that normalization leaves unchanged, or to which it only adds a prefix. Unchanged texts are read in place; texts with a
 prefix are copied.
 
-The requirements of `fst.runtime.text.kernels.stretches` apply.
+The requirements of `fst.runtime.text.kernels.composition` apply.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, trailing_z
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.runtime.text.kernels.composition import code_at, put_place, start_before
 from fst.runtime.text.kernels.stops import is_stop, stops_from
-from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 from fst.runtime.text.kernels.whitespace import IS_ALWAYS, IS_FIRST, KEEPS_WHITE, SPACE_BYTE
 from fst.text import arguments as of
 

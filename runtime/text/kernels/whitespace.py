@@ -1,7 +1,7 @@
 """Write the words and spaces of a part of a text that contains no added tokens. `fst.text.whitespace.Whitespace.written` specifies the
 result.
 
-The requirements of `fst.runtime.text.kernels.stretches` apply.
+The requirements of `fst.runtime.text.kernels.composition` apply.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.spans import join_spans, span_of
 from fst.runtime.kernels.utf_8 import copy_run, count_characters
+from fst.runtime.text.kernels.composition import code_at
 from fst.runtime.text.kernels.stops import next_stop
-from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
 from fst.text.whitespace import ALWAYS, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS, SPACE
 

@@ -21,7 +21,7 @@ from support.naive.guides import Writer
 
 import fst
 from fst.compile import guide, wordpiece
-from fst.compile.machines.guide import store
+from fst.compile.machines.guide import mask_store
 from fst.compile.machines.guide.compiler import with_classes
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.schema import compiler
@@ -167,7 +167,7 @@ def test_schemas() -> None:
 def test_many_masks() -> None:
     """A store grows for any number of different masks, and equal masks have one number."""
     draw, words = np.random.default_rng(3), 7
-    masks, kept = store.Masks(words), list[np.ndarray[Any, Any]]()
+    masks, kept = mask_store.Masks(words), list[np.ndarray[Any, Any]]()
     base = draw.integers(0, 1 << 32, words, np.uint32)
     for place in range(500):
         row = draw.integers(0, 1 << 32, words, np.uint32) if place % 3 else base.copy()
@@ -187,9 +187,9 @@ def test_many_masks() -> None:
 
 def test_too_many_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Masks that take more memory than a table may have are refused."""
-    monkeypatch.setattr(store, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(mask_store, "MAX_FILE_BYTES", 100)
     with pytest.raises(UnsupportedError, match=r"masks of .* kinds of states take more than 100 bytes; make masks late"):
-        [*map(store.Masks(4).add, np.random.default_rng(0).integers(0, 1 << 32, (99, 4), np.uint32))]
+        [*map(mask_store.Masks(4).add, np.random.default_rng(0).integers(0, 1 << 32, (99, 4), np.uint32))]
 
 
 def test_outputs() -> None:

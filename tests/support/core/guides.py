@@ -15,9 +15,9 @@ import fst
 from fst.compile import guide, wordpiece
 from fst.compile import guide as compile_guide
 from fst.compile.machines.guide.languages import intersection, union
+from fst.compile.machines.guide.mask_store import Masks
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema import compiler
-from fst.compile.machines.guide.store import Masks
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
 

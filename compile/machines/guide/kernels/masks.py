@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.kernels.hashing import U1, hash_of, slot_of
-from fst.compile.machines.guide.store import FLIPS, MASKS, ROWS
+from fst.compile.machines.guide.mask_store import FLIPS, MASKS, ROWS
 from fst.core.jit import inlined, kernel, part
 from fst.machines.guide.kernels.scan import fill
 
@@ -64,7 +64,7 @@ def put(row, store):
 
     Args:
         row: uint32[words + 1], the mask and one more word.
-        store: a `fst.compile.machines.guide.store.Store`.
+        store: a `fst.compile.machines.guide.mask_store.Store`.
     """
     counts, words = store.counts, store.rows.shape[1]
     hashed = hash_of_mask(row, words)
@@ -111,7 +111,7 @@ def add_states(automaton, trie, end_id, states, done, work, row, store, masks):
         end_id: the id that is allowed in final states; -1 if there is none.
         states: int64[n], the states.
         work, row: see `fst.machines.guide.kernels.scan.fill`.
-        store: the `fst.compile.machines.guide.store.Store` that gets the masks.
+        store: the `fst.compile.machines.guide.mask_store.Store` that gets the masks.
         masks: uint32[n], the number of the mask of each state, to be filled.
 
     Returns:

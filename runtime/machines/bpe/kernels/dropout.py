@@ -21,9 +21,9 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.merge_list import MADE
 from fst.machines.bpe.pairs import NO_RANK
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, item_at, link, offer, pop, push, put_item
+from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, item_at, item_of, link, offer, pop, push, put_item
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
@@ -53,7 +53,8 @@ def skips(number, powers, count):
 @inlined
 def is_candidate(item, numbers, ranks):
     """Whether an item of the queue is a candidate; an outdated item is not."""
-    return numbers[ranks + (item & LOW_HALF)] == np.int32(item >> HALF)
+    rank, place = item_of(item)
+    return numbers[ranks + place] == rank
 
 
 @part
@@ -77,7 +78,7 @@ def take(numbers, ranks, queue, count, skipped):
         count = pop(numbers, queue, count)
     for index in range(waiting, end):
         count = push(numbers, queue, count, item_at(numbers, queue, np.uint64(index)))
-    return item & LOW_HALF, count
+    return item_of(item)[1], count
 
 
 @inlined

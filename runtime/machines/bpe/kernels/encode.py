@@ -27,11 +27,11 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.automaton import ENTRY
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
-from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1
+from fst.runtime.kernels.constants import ROOT, U0, U1
 from fst.runtime.kernels.intrinsics import opaque, prefetch
 from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECIAL, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken, pending_of
 from fst.runtime.pretokens.kernels.rows import begin_call, end_rows
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import IDS_ALONE
@@ -54,7 +54,7 @@ def list_pending(pretokens, pending, waiting, slices, active):
     """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Set the slices of all items to 0."""
     count, first = U0, np.uint64(pretokens[0]) & PLACE
     for item in range(waiting):
-        start, end, length = bounds_of(pretokens, pending[item] >> HALF)
+        start, end, length = bounds_of(pretokens, pending_of(pending[item])[1])
         active[count] = start - first | (end - first) << LEFT | (end - first) << OUT | np.uint64(item) << ITEM
         slices[item] = U0
         count += np.uint64(length <= LONGEST)
@@ -161,7 +161,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
     start = special = ends = U0
     offset, around = np.uint64(pretokens[0]) & PLACE, np.uint64(len(output.suffix) + len(output.prefix))
     for item in range(waiting):
-        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        gap, index = pending_of(pending[item])
         slice_, kind = slices[item], np.uint64(pretokens[index]) >> KIND << KIND
         at = copy(scratch, start, gap, ids, at)
         start = gap + U1

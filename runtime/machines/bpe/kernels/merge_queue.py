@@ -26,7 +26,7 @@ from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.output import copy
 from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, falls_back, next_character
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken
+from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken, pending_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import IDS_ALONE
@@ -35,17 +35,30 @@ FEW = np.uint64(32)  # maximum number of atoms for which a search of all ranks i
 
 
 @inlined
+def pack_item(rank, place):
+    """Pack an item of the queue: the rank of a pair, and its position. The lowest item merges first."""
+    return np.uint64(rank) << HALF | place
+
+
+@inlined
+def item_of(item):
+    """Return the rank of an item of the queue, and its position."""
+    return np.int32(item >> HALF), item & LOW_HALF
+
+
+@inlined
 def item_at(numbers, queue, index):
-    """Read an item of the queue: ``rank << 32 | position``. The lowest item merges first."""
+    """Read an item of the queue."""
     at = queue + (index << U1)
-    return np.uint64(numbers[at]) << HALF | np.uint64(numbers[at + U1])
+    return pack_item(numbers[at], np.uint64(numbers[at + U1]))
 
 
 @inlined
 def put_item(numbers, queue, index, item):
     """Write an item to an index of the queue."""
     at = queue + (index << U1)
-    numbers[at], numbers[at + U1] = np.int32(item >> HALF), np.int32(item & LOW_HALF)
+    rank, place = item_of(item)
+    numbers[at], numbers[at + U1] = rank, np.int32(place)
 
 
 @part
@@ -102,7 +115,7 @@ def link(numbers, at, size, place, token):
 def offer(numbers, at, size, place, pairs, count):
     """Add the pair at a position of the pre-token to the queue if the pair can merge; return the new number of items."""
     rank = note_rank(numbers, at, size, place, pairs)
-    return push(numbers, at + (size << U2), count, np.uint64(rank) << HALF | place) if rank != NO_RANK else count
+    return push(numbers, at + (size << U2), count, pack_item(rank, place)) if rank != NO_RANK else count
 
 
 @part
@@ -200,11 +213,11 @@ def noted(left, right, numbers, ranks, place, pairs):
 
 @inlined
 def lowest_of(numbers, ranks, waiting):
-    """The lowest of ``rank << 32 | position`` of the positions with a bit in `waiting`, which is not 0."""
+    """The lowest item of the positions with a bit in `waiting`, which is not 0."""
     lowest = ALL
     while waiting:
         place = trailing_zeros(waiting)
-        lowest = min(lowest, np.uint64(numbers[ranks + place]) << HALF | place)
+        lowest = min(lowest, pack_item(numbers[ranks + place], place))
         waiting &= waiting - U1
     return lowest
 
@@ -236,7 +249,8 @@ def merge_few(numbers, at, size, pairs):
         waiting |= noted(numbers[at + place], numbers[at + place + U1], numbers, ranks, place, pairs)
     while waiting:
         lowest = lowest_of(numbers, ranks, waiting)
-        place, token = lowest & LOW_HALF, pairs.merges[lowest >> HALF, MADE]
+        rank, place = item_of(lowest)
+        token = pairs.merges[rank, MADE]
         gone = place + U1 + trailing_zeros(alive >> place + U1)
         numbers[at + place] = token
         alive ^= U1 << gone
@@ -273,7 +287,7 @@ def merge(text, start, end, table, numbers, at):
     while count:
         item = item_at(numbers, queue, U0)
         count = pop(numbers, queue, count)
-        rank, place = np.int32(item >> HALF), item & LOW_HALF
+        rank, place = item_of(item)
         if numbers[ranks + place] == rank:
             count = join(numbers, at, size, place, pairs.merges[rank, MADE], pairs, count)
     return collect(numbers, at, size)
@@ -285,7 +299,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
     special_ids, ids, at = work.special_ids, output.ids, work.state.count
     start = special = U0
     for item in range(waiting):
-        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        gap, index = pending_of(pending[item])
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, _ = bounds_of(pretokens, index)
         at = copy(scratch, start, gap, ids, at)

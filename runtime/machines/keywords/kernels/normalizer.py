@@ -13,7 +13,7 @@ from fst.machines.keywords import text as keyword_text
 from fst.runtime.kernels.constants import U0, U1, U64
 from fst.runtime.kernels.spans import pack_span, span_of
 from fst.runtime.kernels.utf_8 import count_characters, put_code
-from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
+from fst.runtime.text.kernels.composition import code_at, put_place, start_before
 
 BORDER, CODE = np.uint8(keyword_text.BORDER), np.uint64(keyword_text.WORD - 1)
 CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A")), np.uint8(26), np.uint8(0x80)

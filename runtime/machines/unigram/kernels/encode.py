@@ -25,14 +25,14 @@ from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, 
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, copy_few
-from fst.runtime.machines.unigram.kernels.aho_corasick import find_nodes, find_path, is_certain, sum_after
-from fst.runtime.machines.unigram.kernels.aho_corasick import line_up as line_up_listed
 from fst.runtime.machines.unigram.kernels.segments import read_together
+from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path, is_certain, sum_after
+from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words, pending_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import put_span
-from fst.runtime.text.kernels.stretches import code_at
+from fst.runtime.text.kernels.composition import code_at
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import IDS_ALONE
 

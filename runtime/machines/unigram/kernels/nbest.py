@@ -19,8 +19,8 @@ from fst.machines.unigram import arguments, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import U0, U1, U16
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.unigram.kernels.aho_corasick import nodes_from
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
+from fst.runtime.machines.unigram.kernels.viterbi import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.look_up import pack_pending
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other

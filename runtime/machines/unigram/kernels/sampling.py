@@ -17,13 +17,13 @@ from fst.machines.unigram import aho_corasick, sampling
 from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.unigram.kernels.aho_corasick import BLOCK, SIZE, find_nodes, has_more, item_of, nodes_from
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.segments import read_together
+from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, SIZE, find_nodes, has_more, item_of, nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.look_up import bounds_of, pack_pending
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.runtime.text.kernels.stretches import start_before
+from fst.runtime.text.kernels.composition import start_before
 from fst.tables.kernel_call import IDS_ALONE
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)

@@ -59,7 +59,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
     Args:
         pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         active: uint64[2 * n], output, two elements for each segment: its state, the root; and its start, of `pack_segment`.
-            The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.aho_corasick`.
+            The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.viterbi`.
         longer: uint64[widest + 2], all zero; output: for each length, the number of segments of at least this length.
         widest, stride: see `fst.machines.unigram.arguments.Ends`.
 

@@ -17,8 +17,8 @@ from fst.runtime.kernels.constants import KIND_SHIFT, LIST, U0, U1, U3
 from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.wordpiece.kernels.encode import encode_symbols
+from fst.runtime.text.kernels.composition import code_at
 from fst.runtime.text.kernels.reading import PAST_LIMIT, class_of, put_list
-from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments as of
 from fst.text.reading import NORMALIZED as FIRST_NORMALIZED
 

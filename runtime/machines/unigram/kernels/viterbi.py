@@ -36,7 +36,7 @@ from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.unigram.kernels.segments import segment_of, sort_pretokens
-from fst.runtime.text.kernels.stretches import start_before
+from fst.runtime.text.kernels.composition import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
 NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # masks for a node with its size, and for a size
