@@ -158,7 +158,7 @@ def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
-            process fetches the file into its own memory. Or the bytes of the file: pickles of the result then contain the whole table.
+            process fetches the file into its own memory. Or the bytes of the file; pickles of the result then contain the whole table.
         expected: the class of the result, such as `fst.Tokenizer`, or one of its subclasses, such as `fst.BpeTokenizer`. A table of another
             class is refused, and type checkers know the type of the result. None: any class.
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 
 class FstError(Exception):
-    """The base class: ``except fst.FstError`` catches all errors that this package raises on purpose."""
+    """The base class of all errors that this package raises on purpose, so ``except fst.FstError`` catches all of them."""
 
 
 class VocabularyError(FstError):
@@ -23,7 +23,7 @@ class TableError(FstError):
 
 class TextError(FstError):
     """An input is not text: it is not a string, has a lone surrogate, or has bytes that are not UTF-8;
-    or it takes more time or memory than a text may.
+    or a text takes more time or memory than is allowed.
 
     Attributes:
         row: the index of the faulty text in its batch; None if the fault is not in a text of a batch.
@@ -50,7 +50,7 @@ class UnsupportedError(FstError):
 class FstWarning(UserWarning):
     """A request whose result may not be what is meant; the message contains the likely spelling.
 
-    ``warnings.simplefilter("error", fst.FstWarning)`` makes errors of these warnings, and ``"ignore"`` hides them.
+    ``warnings.simplefilter("error", fst.FstWarning)`` turns these warnings into errors, and ``"ignore"`` hides them.
     """
 
 
@@ -91,7 +91,8 @@ def listed(names: Collection[object]) -> str:
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
-    """A number with its noun, which is plural for any other number than 1. `nouns` is the plural, if it is not `noun` and an s.
+    """A number with its noun, which is plural for any other number than 1. `nouns` is the plural, needed if it is not `noun` followed by an
+    s.
 
     Examples:
         >>> counted(1, "word"), counted(2000, "word"), counted(0, "match", "matches")

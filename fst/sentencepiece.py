@@ -1,6 +1,6 @@
 """A stand-in for the module ``sentencepiece``: ``import fst.sentencepiece as spm``.
 
-A call of the module makes a stand-in for a processor.
+A call of the module returns a stand-in for a processor of ``sentencepiece``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["SentencePieceProcessor"]
 
 
 class SentencepieceModule(ModuleType):
-    """The class of this module, so that the module can be called like its class."""
+    """The class of this module, so that a call of the module makes a `SentencePieceProcessor`."""
 
     SentencePieceProcessor = processor.SentencePieceProcessor
 

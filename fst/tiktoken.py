@@ -1,4 +1,4 @@
-"""A stand-in for the module ``tiktoken``: ``import fst.tiktoken as tiktoken``. A call of the module makes a stand-in for an encoding."""
+"""A stand-in for the module ``tiktoken``: ``import fst.tiktoken as tiktoken``. A call of the module returns a stand-in for an encoding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ list_encoding_names = Encoding.list_encoding_names
 
 
 class TiktokenModule(ModuleType):
-    """The class of this module, so that the module can be called like its class."""
+    """The class of this module, so that a call of the module makes an `Encoding`."""
 
     Encoding = encoding.Encoding
     encoding_for_model = staticmethod(encoding.Encoding.encoding_for_model)

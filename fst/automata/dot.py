@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fst.errors import UnsupportedError
 
 MAX_DRAWN = 2_000  # states or edges
-MAX_LABELS = 12  # of an edge; the others are counted
+MAX_LABELS = 12  # labels shown on an edge; of further labels, only the number is shown
 TIMEOUT = 60  # seconds
 HEAD = ("digraph {", "rankdir=LR", 'node [shape=circle, fontname="Helvetica"]', 'edge [fontname="Helvetica"]')
 PATH = ', color="#c0392b", fontcolor="#c0392b", penwidth=2'  # the look of states and edges on the path of a text
@@ -27,7 +27,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """All arcs from one state to another: the numbers of the states, the labels of the arcs, and whether they are on the path of a text."""
+    """All arcs from one state to another: the two states, the labels of the arcs, and whether an arc is on the path of a text."""
 
     source: int
     target: int

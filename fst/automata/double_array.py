@@ -120,8 +120,8 @@ class DoubleArray:
         return _characters(self.units, self._edges, np.zeros(1, np.int64))[0]
 
     def seconds(self, nodes: Ints) -> tuple[Characters, Ints]:
-        """The characters that can follow `nodes`, each of which ends a character; and for each following character, the index of the node
-        before it.
+        """The characters that can follow each of `nodes`, at which a character ends; and for each following character, the index of the
+        node before it.
         """
         return _characters(self.units, self._edges, nodes)
 
@@ -131,8 +131,9 @@ class DoubleArray:
 
 
 def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGTHS) -> DoubleArray:
-    """Read a charsmap, and prove it valid. A charsmap is the size of the double array in four bytes, the double array, and the texts.
-    Strings of more than `deepest` bytes are not read. `lengths` is the maximum number of different lengths of strings; None: no maximum.
+    """Read a charsmap, and prove that it is valid. A charsmap is the size of the double array in four bytes, the double array, and the
+    texts. Strings of more than `deepest` bytes are not read. `lengths` is the maximum number of different lengths of strings; None: no
+    maximum.
     """
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or not size:
@@ -201,7 +202,7 @@ class _Edges:
         self._nodes, self._blocks = nodes[order], blocks[order]
 
     def children(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """The children of `nodes`; and for each child, the index of its parent in `nodes`."""
+        """The children of `nodes`; and the index in `nodes` of each child's parent."""
         bases = self._bases(nodes)
         begins, ends = np.searchsorted(self._blocks, bases), np.searchsorted(self._blocks, bases, "right")
         counts = ends - begins

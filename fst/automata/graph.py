@@ -9,7 +9,7 @@ Node = TypeVar("Node")
 
 
 def leading_to(ends: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> set[Node]:
-    """The nodes from which edges, pairs of a node and the next node, lead to some nodes, and these nodes themselves.
+    """The given nodes, and all nodes from which a path of edges leads to a given node; an edge is a pair of a node and the next node.
 
     Examples:
         >>> sorted(leading_to(["c"], [("a", "b"), ("b", "c"), ("c", "d")]))

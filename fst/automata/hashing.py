@@ -31,7 +31,7 @@ class Pool(NamedTuple):
 
     @classmethod
     def of(cls, rows: int, cells: int, dtype: DTypeLike) -> Pool:
-        """A pool without rows, which has room for some rows and cells."""
+        """An empty pool with room for the given numbers of rows and cells."""
         slots = np.zeros(1 << (2 * rows - 1).bit_length(), np.int32)
         return cls(np.zeros(2, np.int64), np.zeros(rows + 1, np.int64), np.empty(rows, np.uint64), slots, np.empty(cells, dtype))
 
@@ -41,7 +41,7 @@ class Pool(NamedTuple):
         return len(self.hashes)
 
     def larger(self, most: int = 1 << 31) -> Pool:
-        """The same rows, with twice the room for rows, up to `most`, and for cells."""
+        """The same rows in a pool with twice the room for rows, but at most `most`, and twice the room for cells."""
         rows = min(2 * self.room, most)
         slots = slots_of(self.hashes[: self.counts[0]], 1 << (2 * rows - 1).bit_length())
         return Pool(self.counts, longer(self.starts, rows + 1), longer(self.hashes, rows), slots, longer(self.cells, 2 * len(self.cells)))
@@ -53,7 +53,7 @@ class Pool(NamedTuple):
 
 
 def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """A copy of a new length, with 0 after the old elements. Memory is used only where it is written."""
+    """A copy of a new length, with 0 after the old elements. Memory is used only for the parts that are written."""
     grown = np.zeros((length, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
@@ -68,8 +68,8 @@ def hashes_of(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def slots_of(hashes: Array, size: int) -> Array:
-    """int32[size], 1 + the number of the item in each slot, or 0; an item is in the first free slot from its hash, a uint64, on. The size
-    is a power of two above the number of hashes, so that each search ends at a free slot.
+    """int32[size], 1 + the number of the item in each slot, or 0; an item is in the slot of its hash, a uint64, or in the next free slot
+    after it. The size is a power of two above the number of hashes, so that each search ends at a free slot.
     """
     slots = np.zeros(size, np.int32)
     fill_slots.call(hashes, slots)

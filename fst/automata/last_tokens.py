@@ -4,15 +4,16 @@ A text is cut into *words* (pre-tokens), and each word is segmented separately. 
 
 1. `LastTokens.characters` reads the bytes of a character, and gives its class. `LastTokens.norms` reads the classes of texts that the
    normalizer leaves alone; other texts are not decoded from the tokens of a text.
-2. `LastTokens.cuts` reads the class of each character, and whether a word begins there. It accepts a text exactly if the words begin where
-   the tokenizer cuts the text. A cut may depend on later characters, so an automaton that reads both is smaller than one that finds cuts.
+2. `LastTokens.cuts` reads the class of each character, and whether a word begins there. It accepts a text exactly if the words that it
+   reads begin where the tokenizer cuts the text. A cut may depend on later characters, so an automaton that reads both is smaller than an
+   automaton that finds the cuts.
 3. The machine reads the bytes of a word. Its state gives the last token of the word so far. For BPE and WordPiece, this is an automaton
    with failure links, `LastTokens.entries`; for Unigram, the best path through the trie `LastTokens.trie`.
 
 **Last tokens are enough.** Let x be the beginning of a word with the encoding e(x), and t a token. Then e(xt) is e(x) followed by t if and
-only if the last token of e(xt) is t. For BPE, no merge crosses the cut before the last token. For WordPiece, the tokens before t are the
-longest at their positions in xt, so also in x. For Unigram, a part of a best path is a best path, and ties depend only on the text before
-them. So a walk that checks the last token at each end of a token has checked all tokens.
+only if the last token of e(xt) is t. For BPE, no merge crosses the cut before the last token. For WordPiece, each token before t is the
+longest at its position in xt, so also in x. For Unigram, a part of a best path is a best path, and ties depend only on the text before
+them. So if a walk checks the last token at the end of each token, all tokens are checked.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from fst.automata.rows import CODE_POINTS, Array, RowFormat
 
 ENTRY = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=0xF8, own=0xFF, free=(1 << 32) - 1)
 TRIE_ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=0xF8, own=0xFF, free=0xFE << 56)
-NO_TOKEN = ENTRY.max_target  # the last token of a word that has no segmentation
+NO_TOKEN = ENTRY.max_target  # instead of the last token: the word has no segmentation
 NOWHERE = -1
-BLOCK = 64  # characters that share all bytes but the last
+BLOCK = 64  # number of characters that share all bytes but the last
 
 
 class LastTokens(NamedTuple):
@@ -41,7 +42,8 @@ class LastTokens(NamedTuple):
         cuts: int16[states, 2, classes], the next state for the class of a character, in the second row if a word begins with the character;
             -1: none. State 0 is the beginning of a text.
         ends: uint8[states], 1 if a text may end in the state of `cuts`, else 0.
-        risky: uint8[classes], 1 if a character of the class is not a token everywhere, so that a word with it may have no segmentation.
+        risky: uint8[classes], 1 if a character of the class is not a token at every position, so that a word with this character may have
+            no segmentation.
         norm_classes: int32[classes], the class for `norms` of the characters of each class.
         norms: int16[states, n], an automaton over characters, which reads the texts that the normalizer leaves alone: the next state, or
             -1. State 0 is the beginning of a text. A class that some state does not read is `risky`.
@@ -107,7 +109,7 @@ def characters_of(classes: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def classes_by(groups: Sequence[Sequence[str]], rest: int) -> NDArray[np.uint8]:
-    """uint8[0x110000], the class of each code point: the number of its group, or `rest` if it is in no group."""
+    """uint8[0x110000], the class of each code point: the number of the group that contains the code point, or `rest` if no group does."""
     classes = np.full(CODE_POINTS, rest, np.uint8)
     for number, chars in enumerate(groups):
         classes[[ord(char) for char in chars]] = number

@@ -7,8 +7,8 @@ them. There are three policies:
 - `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). This policy has no pops: all tokens that end at
   v are found along the links of v.
 - `longest`: the longest token wins (Song et al., 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise follow links
-  from z = f(u) until δ(z, c) exists. Then f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for no z,
-  c is in no token, and f(v) is the root. A node without edges is not a state, so no link leads to it, and its token is popped, too.
+  from z = f(u) on, until δ(z, c) exists. Then f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for
+  no z, c is in no token, and f(v) is the root. A node without edges is not a state, so no link leads to it, and its token is popped, too.
 - `link`, for words, is like `longest`, but links one level of the trie at a time, and supports tries with a suffix root (Algorithm 2). If v
   ∈ V, f(v) = r♯. If δ(z, c) exists for no z, f(v) = null, because the word has no segmentation.
 
@@ -36,7 +36,7 @@ from fst.errors import UnsupportedError
 link_suffixes, link_longest = (Deferred("fst.automata.kernels.links", name) for name in ("link_suffixes", "link_longest"))
 TOKEN, END, NUMBER, BEFORE = POP = range(4)  # columns of pops
 LABELS = 1 << 16
-UNSEEN = 0  # the token for symbols that begin no other token
+UNSEEN = 0  # the number of the token for symbols that begin no other token
 
 
 class Nodes(NamedTuple):
@@ -111,12 +111,12 @@ class Longest(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Tokens that represent lists of other tokens.
+    """The rules for tokens that represent lists of other tokens.
 
     Attributes:
         first: the first of the tokens that represent lists; all later tokens represent lists, too.
         lasts: int64[n], the row of the last token of each list.
-        pops: int64[n, 4], the tokens of these lists, in the form of `Longest.pops`.
+        pops: int64[n, 4], the tokens of all lists, in the form of `Longest.pops`.
     """
 
     first: int
@@ -199,7 +199,7 @@ class Failure:
         return own[: len(own) - len(self.all_pops(target))] if target != NULL else []
 
     def steps(self, word: str) -> Iterator[Step]:
-        """The steps of Algorithm 1 on one word; the last steps are the failure transitions at its end."""
+        """The steps of Algorithm 1 on one word; the last steps are the failure transitions at the end of the word."""
         node = ROOT
         for position, char in enumerate([*word, ""]):
             while not char or self.trie.child(node, char) == NULL:
@@ -223,7 +223,7 @@ class Failure:
             if step.target == NULL:
                 return None
             ids.extend(step.pops)
-        return ids or None  # a special case of Algorithm 1: r♯ was reached by reading, and nothing was matched
+        return ids or None  # a special case of Algorithm 1: a symbol was read to reach r♯, and no token was matched
 
 
 def link(trie: Trie) -> Failure:

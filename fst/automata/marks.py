@@ -5,5 +5,5 @@ They are noncharacters of Unicode, which no text contains.
 
 from __future__ import annotations
 
-KEPT = "\ufdd0"  # before words that keep their case
+KEPT = "\ufdd0"  # the mark before words that keep their case
 FORBIDDEN = "\ufdd1"  # before forbidden words

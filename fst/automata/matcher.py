@@ -1,8 +1,8 @@
 """Tries with which kernels find the longest string at each position of a text in linear time.
 
 A walk ends where the trie has no edge. A new walk from the next position would read most items again. For example, if a token consists of
-300 brackets, each bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as
-in Knuth, Morris and Pratt 1977.
+300 brackets, each bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts
+(Knuth, Morris and Pratt 1977).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fst.core.jit import Deferred
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND = 1, 2  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.bytes`
+FIRST, SECOND = 1, 2  # bits of a byte's flags, by which kernels skip positions; see `fst.text.arguments.NormalizerArguments.bytes`
 FEW_NODES = 1 << 9  # maximum number of nodes of a trie that is linked in Python; a kernel links larger tries
 FEW_STRINGS = 1 << 9  # maximum number of strings that are searched for one by one; more strings are compared with a set of substrings
 NO_STRING = -1
@@ -35,7 +35,7 @@ class Matcher(NamedTuple):
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
         nodes: int32[nodes, 7]. A node represents its *path*, the labels from the root to the node. The fields of a node: `SKIP`, `REST`:
             after a walk that ends at the node, the next walk starts `SKIP` items later in the text, at the node `REST`. If `REST` is the
-            root, the next walk has not read any item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a
+            root, the next walk begins without items. `LENGTH`, `VALUE`: number of items and value of the longest string that is a
             prefix of the path; 0 and -1 if no string is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string
             equals it. `LEAST`: the lowest value of all strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if
             the node has children.
@@ -46,7 +46,7 @@ class Matcher(NamedTuple):
 
 
 def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Matcher:
-    """Build the trie of pairs of a string of labels and its value, at least 0. If a string occurs twice, its first value counts. With
+    """Build the trie of some pairs: a string of labels, and its value, at least 0. If a string occurs twice, its first value counts. With
     `overlapping`, a walk may start inside a string that an earlier walk has found.
     """
     children: list[dict[int, int]] = [{}]
@@ -67,8 +67,8 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 
 def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Matcher:
-    """Build a trie from arrays over nodes: the parent, the label of the edge from the parent, the number of items in the label, and
-    `ENDING`.
+    """Build a trie from arrays over nodes: the parent, the label of the edge from the parent, the number of items that the label
+    represents, and `ENDING`.
     """
     edges, depths = hashed_edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
@@ -119,7 +119,7 @@ def _start(
 
 
 def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[str]:
-    """The strings that can overlap a string of `known` in a text.
+    """The given strings that can overlap a string of `known` in a text.
 
     >>> list(overlapping(["<a>", "b", "cd"], ["a", "d<"]))
     ['<a>', 'cd']
@@ -138,7 +138,7 @@ def _inside(strings: Collection[str], known: Collection[str]) -> set[str]:
     """The given strings that are substrings of a string of `known`."""
     if len(strings) > FEW_STRINGS:
         return {*strings}.intersection(_parts(known, {*map(len, strings)}))
-    joined = "\ud800".join(known)  # a lone surrogate, which no text contains
+    joined = "\ud800".join(known)  # the separator is a lone surrogate, which no text contains
     return {string for string in strings if string in joined}
 
 
@@ -156,7 +156,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def hashed_edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges, with linear probing. Element 0 of the arguments is the root, to which no edge leads. At most half of the
+    """The hash table of edges, by linear probing. Element 0 of each argument is for the root, to which no edge leads. At most half of the
     slots are filled.
     """
     size = 2 << len(parents).bit_length()

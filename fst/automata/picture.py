@@ -1,8 +1,8 @@
-"""Pictures of tables as data: states, arcs, and the path of a text. Each machine makes them by its slow walk.
+"""Pictures of tables as data: states, arcs, and the path of a text. Each machine makes its pictures by its slow walk.
 
-A machine has a module `picture`, with the function of `fst.tables.table.Table.picture`. Machines that read a text symbol by symbol
-describe themselves as an `Automaton`; its picture around a text has the states that the text passes, and all arcs between these states on
-symbols of the text. Machines that choose between paths make the `Picture` themselves.
+A machine has a module `picture`, whose function is called by `fst.tables.table.Table.picture`. Machines that read a text symbol by symbol
+describe themselves as an `Automaton`; the picture of an automaton around a text has the states that the text passes, and all arcs between
+these states on symbols of the text. Machines that choose between paths make the `Picture` themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fst.automata.dot import Edge, Node, dot, need_few, visible
 from fst.errors import UnsupportedError
 
-MAX_STEPS = 200_000  # pairs of a state and a symbol that are tried
+MAX_STEPS = 200_000  # maximum number of pairs of a state and a symbol that are tried
 END = "(end)"  # instead of a symbol: the end of a text or of a word
 
 
@@ -65,7 +65,7 @@ class Picture(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The state after a symbol, and what is written."""
+    """The state after a symbol, and the strings that are written on the way to it."""
 
     state: Any
     written: Sequence[str] = ()
@@ -78,9 +78,10 @@ class Automaton:
     Attributes:
         start: the first state.
         step: a function of a state and a symbol; None if the state does not read the symbol.
-        name: a function of a state, and of the symbols read and strings written on a path to it, that returns the label of the state.
+        name: a function that returns the label of a state, from the state, the symbols read on a path to the state, and the strings written
+            on this path.
         shown: a function of a symbol that returns its label.
-        finals: a function of a state, whether texts may end in it.
+        finals: a function of a state that returns whether texts may end in it.
     """
 
     start: Any
@@ -93,7 +94,7 @@ class Automaton:
         """The states that some texts pass, each from the start, and the arcs between them on the symbols of the texts.
 
         Raises:
-            UnsupportedError: the states, or their pairs with symbols, are too many.
+            UnsupportedError: there are too many states, or pairs of a state and a symbol.
         """
         names, taken, alphabet = {self.start: self.name(self.start, [], [])}, set[tuple[Any, Any]](), dict[Any, None]()
         for text in texts:
@@ -116,7 +117,7 @@ class Automaton:
         """All states that texts over an alphabet reach.
 
         Raises:
-            UnsupportedError: the states, or their pairs with symbols, are too many.
+            UnsupportedError: there are too many states, or pairs of a state and a symbol.
         """
         symbols = [*alphabet]
         names, waiting = {self.start: self.name(self.start, [], [])}, [(self.start, list[Any](), list[str]())]
@@ -142,7 +143,7 @@ class Automaton:
 
 
 def labelled(read: str, written: Sequence[str], weight: float = 0) -> str:
-    """The label of an arc: what it reads, what it writes, and its weight.
+    """The label of an arc: the string that it reads, the string that it writes, and its weight.
 
     Examples:
         >>> labelled("a", []), labelled("a", ["b c", "d"], 0.5)
@@ -162,11 +163,11 @@ def units_label(units: Iterable[int]) -> str:
 
 
 def lattice(words: Iterable[tuple[int, int, str]], taken: Collection[tuple[int, int, str]]) -> Picture:
-    """The picture of all words of a text as arcs between positions; the chosen ones are the path.
+    """The picture of all words of a text as arcs between positions; the chosen words are the path.
 
     Args:
         words: start, end and label of each word.
-        taken: the words that are chosen.
+        taken: the chosen words, in the same form.
     """
     every = [*dict.fromkeys([*taken, *words])]
     places = sorted({0, *(place for start, end, _ in every for place in (start, end))})
@@ -175,14 +176,14 @@ def lattice(words: Iterable[tuple[int, int, str]], taken: Collection[tuple[int, 
 
 
 def need_steps(steps: int) -> None:
-    """Raise an UnsupportedError if pairs of a state and a symbol are more than `MAX_STEPS`."""
+    """Raise an UnsupportedError if there are more than `MAX_STEPS` pairs of a state and a symbol."""
     if steps > MAX_STEPS:
         found = f"the picture needs {steps:,} or more pairs of a state and a symbol"
         raise UnsupportedError(f"{found}; expected at most {MAX_STEPS:,}; draw the part around a short text")
 
 
 def need_text(text: str | None, kind: str) -> str:
-    """The text of a picture that cannot be drawn without one."""
+    """The text around which a table is drawn; an error if there is none."""
     if text is None:
         raise UnsupportedError(f"a table of {kind} is drawn around a text only; name a text")
     return text

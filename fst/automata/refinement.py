@@ -16,11 +16,11 @@ class Partition(NamedTuple):
     """A partition of the numbers below n into sets.
 
     Attributes:
-        elements: int64[n], the numbers, those of a set next to each other, marked ones first.
+        elements: int64[n], the numbers; the numbers of a set are next to each other, its marked numbers first.
         place: int32[n], the place of each number in `elements`; set_of: int32[n], the set of each number.
-        first, end: int32[n + 1], the places of each set; marked: int32[n + 1], how many of its numbers are marked.
-        touched: int32[n + 1], the sets with marks.
-        counts: int64[2], the number of sets, and of sets with marks.
+        first, end: int32[n + 1], the places in `elements` of each set; marked: int32[n + 1], how many numbers of each set are marked.
+        touched: int32[n + 1], the sets with marked numbers.
+        counts: int64[2], the number of sets, and the number of sets with marked numbers.
     """
 
     elements: NDArray[np.int64]
@@ -47,7 +47,7 @@ class Partition(NamedTuple):
 
 
 def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort indices stably by key: int64[groups + 1], the first place of each group; int64[n], the indices."""
+    """Sort indices stably by key. Return int64[groups + 1], the first place of each group; and int64[n], the indices."""
     starts, order = np.zeros(groups + 2, np.int64), np.empty(len(keys), np.int64)
     group.call(keys, starts, order)
     return starts[:-1], order
@@ -56,10 +56,11 @@ def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], ND
 def classes_of(
     kinds: NDArray[np.int32], sources: NDArray[np.int32], labels: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The classes of equivalent states: those of one kind whose arcs have the same labels and lead to equivalent states.
+    """The classes of equivalent states. States are equivalent if their kind is the same, and their arcs have the same labels and lead to
+    equivalent states.
 
     Args:
-        kinds: int32[states], from 0, such as whether each state is final.
+        kinds: int32[states], the kind of each state, from 0, such as whether it is final.
         sources, labels, targets: int32[arcs]; labels are from 0, and no state has two arcs with the same label.
 
     Returns:

@@ -2,7 +2,7 @@
 fields.
 
 An automaton is an array of entries. A state is the slot at which its row begins. Rows overlap: a slot that a row does not use may contain a
-transition of another row. The label distinguishes the two cases.
+transition of another row. The label of the entry distinguishes the two cases.
 
 Examples:
     >>> rows = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=0xF8, own=0xFF, free=0xFFFFFFFF)
@@ -69,7 +69,7 @@ class RowFormat:
 
     @property
     def max_target(self) -> int:
-        """The highest target, and so the highest slot of a state."""
+        """The highest target, which is the highest possible slot of a state."""
         return (1 << self.target_bits) - 1
 
     @property
@@ -101,7 +101,7 @@ class RowFormat:
         return _signed(entries >> self.value_shift & self.max_value)
 
     def are_states(self, entries: Array) -> NDArray[np.bool_]:
-        """Whether each slot is a state, with the label `own`. Free slots may have this label, too, but then all other bits are set."""
+        """Whether each slot is a state, with the label `own`. Free slots may have this label, too, with all other bits set."""
         base = self.own << self.label_shift
         others = (1 << self.label_shift) - (self.free >> self.label_shift == self.own)
         found: NDArray[np.bool_] = entries - self.dtype(base) < others
@@ -140,16 +140,17 @@ KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 # segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
 # Kinds of a class. NONE: a class with a label is part of a word; a class without a label is *whitespace* between words. ONE: a word by
-# itself; its output is the word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare.
-# Whitespace with an output is a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character
-# of one kind is between two equal fences, adjacent characters of this kind form one word, and the words next to it end there.
+# itself; its output is the word's id. OTHER: a class that is part of a word, without a label. LIST: any other sequence of symbols. Classes
+# of the kinds OTHER and LIST are rare. Whitespace with an output is a *fence*: a fence ends a word, but two equal fences next to each other
+# have no effect. So if each character of a kind is put between two equal fences, adjacent characters of this kind form one word of their
+# own.
 OTHER, LIST = 2, 3
 WHITESPACE = np.uint64(0)  # record A of whitespace, which also represents the end of a text
 
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin with the character
 HAS_MARKS = 2  # the list contains marks: symbols of rank > 0, which canonical ordering may move
-CONTINUES_RUN = 4  # the character does not end a run of marks, because it has no symbols, or only marks
+CONTINUES_RUN = 4  # the character does not end a run of marks, because its list is empty or contains only marks
 
 ROOT = 0  # the state at the start of every word
 LINK = 1  # in the layout "linked", the label of failure links; no class has this label

@@ -111,11 +111,12 @@ def inherits(failure: Failure) -> NDArray[np.bool_]:
 
 
 def count_explicit(failure: Failure) -> int:
-    """The number of explicit transitions, counted without building them."""
+    """The number of explicit transitions, counted without making the transitions."""
     trie = failure.trie
     sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
     links = np.where(inherits(failure), failure.link, NULL)
-    # An edge of v is not counted if v inherits a transition on the same label from a node on the links of v. So find the first such node.
+    # An edge of v is not counted if v inherits a transition on the same label from a node on the links of v. So find the first node on the
+    # links with such a transition.
     at, shared = links[sources], np.zeros(len(sources), bool)
     open_edges = np.flatnonzero(at != NULL)
     while len(open_edges):

@@ -43,7 +43,7 @@ class Strings:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Strings:
-        """Convert texts to `Strings` of code points."""
+        """Convert texts to `Strings` whose symbols are code points."""
         symbols = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32).astype(np.int64)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         return cls(symbols, np.cumsum(lengths) - lengths, lengths)
@@ -123,7 +123,8 @@ class Trie:
         return self.roots[node] + "".join(reversed(chars))
 
     def run(self, word: str) -> list[int] | None:
-        """The result of MaxMatch by its definition: the longest token from each position on; None if a position has no token.
+        """The tokens of a word by the definition of MaxMatch: the longest token at each position that is reached; None if no token begins
+        at such a position.
 
         >>> trie = build(("", "##"), Strings.of(["a", "ab", "c"]), np.array([0, 0, 1]), np.array([0, 1, 2]))
         >>> trie.run("abc"), trie.run("abb")
@@ -156,7 +157,7 @@ def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints,
         joint: the string of a node below the first root; this node becomes the last root. No other string begins with `joint`.
     """
     path = np.array(joint[:-1], np.int64)
-    if len(path):  # the nodes between the first root and the last one
+    if len(path):  # the number of nodes between the first root and the last root
         strings = Strings(
             np.append(strings.symbols, path), np.append(strings.starts, len(strings.symbols)), np.append(strings.lengths, len(path))
         )
@@ -187,7 +188,7 @@ def _levels(
 ) -> tuple[Ints, list[int], Ints]:
     """The keys of all edges, the number of nodes on each level below the roots, and the token of each node.
 
-    The nodes of a level are the different pairs of parent and label among the strings that reach it.
+    The nodes of a level are the different pairs of parent and label among the strings that reach this level.
     """
     labels = label_of[strings.symbols].astype(np.int64)
     keys: list[Ints] = [np.empty(0, np.int64)]

@@ -1,4 +1,4 @@
-"""Tokenizers with other added tokens or other special ids around texts, for which the compiler changes the table."""
+"""Changes of a tokenizer's added tokens, or of the special ids around texts: the compiler changes the table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def with_added_tokens(tokenizer: Tokenizer, tokens: Iterable[Any]) -> Tokenizer:
 
 
 def with_post_processor(tokenizer: Tokenizer, part: Mapping[str, Any] | None) -> Tokenizer:
-    """Make a tokenizer with another post-processor, which has the form of a ``tokenizer.json``. The model is not compiled again.
+    """Make a tokenizer with another post-processor, given as in a ``tokenizer.json``. The model is not compiled again.
 
     Returns:
         A new tokenizer; the present tokenizer if nothing changes.

@@ -1,6 +1,6 @@
 """The table of a tokenizer in any form: the one conversion that all functions with a tokenizer as argument share.
 
-The compiler is imported only for a tokenizer that has no table yet.
+The compiler is imported only for a tokenizer without a table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = "tokenizers, transformers, tiktoken or sentencepiece"
 TAKES = f"a fst.Tokenizer, a table, a path, a folder, the name of a model, or an object of {LIBRARIES}"
-PROBED = 20  # the number of pieces in the text that compares a processor of sentencepiece with its table
+PROBED = 20  # number of pieces in the text by which a processor of sentencepiece is compared with its table
 
 
 def compiled(source: Any, asker: str) -> Tokenizer:
@@ -61,7 +61,7 @@ def table_for(source: Any, asker: str) -> Table:
 
 
 def is_table(path: str | Path) -> bool:
-    """Whether a path or a URL leads to a table, by its ending or its first bytes."""
+    """Whether a path or a URL leads to a table, judged by its ending or by the first bytes of the file."""
     if str(path).endswith(".npz"):
         return True
     local = Path(remote.plain(str(path)))
@@ -72,7 +72,7 @@ def is_table(path: str | Path) -> bool:
 
 
 def _of_vocabulary(source: str | Path) -> Table:
-    """The table of a file, a folder or a model on the Hugging Face Hub; its pickle contains the path of its file in the cache."""
+    """The table of a file, a folder or a model on the Hugging Face Hub; a pickle of it contains the path of its file in the cache."""
     from fst.compile.api import made_of
     from fst.compile.sources.read import read
 
@@ -82,7 +82,7 @@ def _of_vocabulary(source: str | Path) -> Table:
 
 
 def _of_live(source: Any) -> Table:
-    """The table of a live tokenizer, without the file of the cache, which other machines lack: its pickle contains the table."""
+    """The table of a live tokenizer. A pickle contains the whole table, because other machines lack the file in the cache."""
     text, settings = exported_text(source)
     content = f"{text}\0{settings!r}".encode(errors="surrogatepass")
 
@@ -114,7 +114,7 @@ def _cached(name: str, content: bytes, compile_it: Callable[[], Table]) -> Table
 
 
 def _named(source: Any) -> str:
-    """The description of a live tokenizer in messages: its class, its name or path if it has one, and its size."""
+    """The description of a live tokenizer in messages: the class, the name or path if there is one, and the size."""
     if is_processor(source):
         size, where = source.get_piece_size(), ""
     elif is_encoding(source):

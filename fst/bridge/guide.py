@@ -1,4 +1,4 @@
-"""Guides whose masks are made late: the compiler makes the automaton, and the runtime makes each mask at its first use."""
+"""Guides without stored masks: the compiler makes the automaton, and the runtime makes each mask at its first use."""
 
 from __future__ import annotations
 

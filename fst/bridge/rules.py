@@ -18,7 +18,7 @@ APPLIED, NO_LEFT, NO_RIGHT, ANOTHER = "applied", "left context fails", "right co
 
 
 class Trial(NamedTuple):
-    """A match of a rule's phi, and its outcome.
+    """A match of a rule's phi (the expression that is replaced), and its outcome.
 
     Attributes:
         stage: the number of the stage, from 0.
@@ -43,8 +43,8 @@ class Explanation(NamedTuple):
 
     Attributes:
         texts: the text that each stage reads, and the final text.
-        trials: the matches in the order of stages and of application. Matches inside an applied match are not tried. An empty match is only
-            listed if it is applied.
+        trials: the matches in the order of stages and of application. Matches inside an applied match are not tried. An empty match is
+            listed only if it is applied.
     """
 
     texts: list[str]
@@ -81,7 +81,7 @@ def explained(table: RulesTable, text: str) -> Explanation:
 
 
 def _rules_of_keys(table: RulesTable, number: int, text: str) -> Iterator[Rule]:
-    """The rules of the keys of a stage that occur in a text."""
+    """The keys of a stage that occur in a text, as rules."""
     turn = slice(None, None, -1 if table.are_mirrored[number] else 1)
     for key, string in zip(table.keys[number].texts, table.keys[number].strings.tolist(), strict=True):
         if key[turn] in text:
@@ -132,7 +132,7 @@ class _Walk:
 
 
 def _turned(trial: Trial, size: int) -> Trial:
-    """A match in a mirrored text of some size, as a match in the text."""
+    """Convert a match in the mirrored text to a match in the text, whose size is given."""
     outcome = {NO_LEFT: NO_RIGHT, NO_RIGHT: NO_LEFT}.get(trial.outcome, trial.outcome)
     start, end = size - trial.end, size - trial.start
     return trial._replace(start=start, end=end, matched=trial.matched[::-1], outcome=outcome, written=trial.written[::-1])

@@ -48,7 +48,7 @@ def table_of(name: str | None, content: bytes, compile_it: Callable[[], Any]) ->
     table = compile_it()
     if path and not obstacle:
         _keep(table, path)
-        found = _kept(path)  # with its file as origin, as in later processes
+        found = _kept(path)  # read again, so that the table's origin is its file, as in later processes
     return table if found is None else found
 
 
@@ -58,7 +58,7 @@ def _digest(content: bytes) -> str:
 
 @cache
 def _sources() -> bytes:
-    """The digest of all files that can change a compiled table."""
+    """The digest of all files on which a compiled table depends."""
     digest = sha256(VERSION.encode())
     for package, (folders, endings) in SOURCES.items():
         spec = find_spec(package)  # `find_spec` finds the compiler without importing it

@@ -1,11 +1,11 @@
 """A numba array type with only a data pointer and a shape. The caller must keep a reference to the array during the call.
 
-For an ordinary array, numba reads at least seven fields in every call, and passes them from kernel to kernel. That takes longer than
-encoding a short text, and longer to compile. The type of a borrowed array is not checked against the type for which the kernel was
+For an ordinary array, numba reads at least seven fields in every call, and passes them from kernel to kernel. These fields cost more time
+than encoding a short text, and more time to compile. The type of a borrowed array is not checked against the type for which the kernel was
 compiled, see `fst.core.jit.Deferred`.
 
-Kernels read and write items, lengths and shapes directly. For the other operations that kernels use (`WHOLE`), an ordinary array is made
-first.
+Kernels read and write items, lengths and shapes directly. For the other operations that kernels use (`WHOLE`), compiled code first makes an
+ordinary array.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 NDARRAY = ir.LiteralStructType([ir.ArrayType(BYTE, object.__basicsize__), BYTE.as_pointer(), INT, LENGTH.as_pointer()])
 DATA, SHAPE = 1, 3
 
-# Operations on ordinary arrays, each with the types of its arguments after the array.
+# Operations on ordinary arrays → the types of each operation's arguments after the array.
 WHOLE: list[tuple[Any, ...]] = [
     (operator.getitem, types.SliceType),
     (operator.setitem, types.SliceType, types.Any),
@@ -40,10 +40,10 @@ WHOLE: list[tuple[Any, ...]] = [
 
 
 class Borrowed(types.Array):
-    """The numba type of a borrowed array. The array is C-contiguous, and the type does not depend on whether it is writable."""
+    """The numba type of a borrowed array. The array is C-contiguous, and the type does not depend on whether the array is writable."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
-        super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # the name is part of the cache's key
+        super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # numba's cache key contains the name
 
     @property
     def whole(self) -> Any:
@@ -69,7 +69,7 @@ class BorrowedModel(models.StructModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """The numba type of an argument: `Borrowed` for an array, `OBJECT` for a str or a class; that of a NamedTuple has its field names."""
+    """The numba type of an argument: `Borrowed` for an array, `OBJECT` for a str or a class; the type of a NamedTuple has field names."""
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if isinstance(argument, str | type):

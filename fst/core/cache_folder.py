@@ -1,9 +1,9 @@
 """Files that one process writes to a folder, and later processes read. A file that other users can write to is never read.
 
 A process reads machine code (`CodeCache`) from every folder that other users cannot write to, and writes it to the first writable folder. A
-file contains the code of one thing, such as a kernel for one processor and one set of argument types, after a digest of this code and of
-its key. A damaged file is ignored. If several processes need the same code at the same time, one process compiles it, and all others wait
-for its file.
+file contains the code of one thing, such as a kernel for one processor and one set of argument types, after a digest of the code and of the
+code's key. A damaged file is ignored. If several processes need the same code at the same time, one process compiles it, and all others
+wait for its file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ except ImportError:  # Windows has no fcntl, so every process compiles its own c
 
 WRITABLE_BY_ALL = 0o002
 OWN = f"fst-toolkit-{VERSION}"
-DIGEST = 32  # number of bytes of the SHA-256 digest, with which a file begins
+DIGEST = 32  # number of bytes of the SHA-256 digest at the beginning of each file
 PATIENCE = 60.0  # seconds after which a process compiles code, even if another process is compiling it
 
 _full: dict[Path, str | None] = {}  # each folder in which code could not be written → the reason
@@ -53,8 +53,8 @@ def obstacle(folder: Path) -> str | None:
 def is_safe(status: os.stat_result) -> bool:
     """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
 
-    A cached kernel is a program, and a cached table determines ids. A user who can write to these files can run code, or change ids, in
-    other users' processes.
+    A cached kernel is a program, and a cached table determines ids. Whoever can write to such a file can run code, or change ids, in other
+    users' processes.
     """
     if os.name != "posix":
         return True
@@ -82,8 +82,8 @@ class CodeCache:
         return [self._source.parent / "__pycache__", *([folder] if folder else [])]
 
     def find(self, key: bytes, sources: bytes = b"") -> Iterator[bytes]:
-        """The code with a key in each folder that contains it. `key`: a text of all on which the code depends, from which the name of the
-        file is made. `sources`: the digest of the sources of the code. Files of other sources have the same name, and are ignored.
+        """The code with a key in each folder that contains it. `key`: a text of everything on which the code depends; the name of the file
+        is made from it. `sources`: the digest of the sources of the code. Files of other sources have the same name, and are ignored.
         """
         for folder in self.folders:
             with suppress(OSError):
@@ -124,7 +124,7 @@ class CodeCache:
         return False, f"not kept: {'; '.join(obstacles)}; set NUMBA_CACHE_DIR to a folder that you can write"
 
     def _destination(self) -> tuple[Path | None, list[str]]:
-        """The first writable folder, and for each folder before it the reason why it is not writable."""
+        """The first writable folder; and for each folder before it, the reason why that folder is not writable."""
         obstacles: list[str] = []
         for folder in self.folders:
             found = _full.get(folder) or obstacle(folder)

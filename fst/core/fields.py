@@ -1,8 +1,8 @@
 """Arrays of 64-bit words whose elements have names, for the scalars that kernels read and write.
 
-Both in Python and in kernels, an element is an attribute: ``state.count += 1`` instead of ``state[1] += 1``. In memory, they are ordinary
-arrays, of which a kernel takes the address and the length, however many elements there are. A NamedTuple of numbers would take a word for
-each, in every call of every function of a kernel, and kernels could not change the numbers.
+Both in Python and in kernels, an element is an attribute: ``state.count += 1`` instead of ``state[1] += 1``. In memory, such an array is an
+ordinary array, of which a kernel takes only the address and the length. A NamedTuple of numbers would take a word for each number in every
+call of every function of a kernel, and kernels could not change the numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-Scalar = Any  # the type of elements: they are read as the `dtype` of their class, and any number can be assigned
+Scalar = Any  # the type of elements: an element is read as the `dtype` of its class, and any number can be assigned
 
 Each = TypeVar("Each", bound="Fields")
 
@@ -32,7 +32,7 @@ class Fields(np.ndarray[Any, Any]):
         names: the names of the elements.
     """
 
-    __numba_array_subtype_dispatch__ = True  # numba, on its own, would take an argument for an array without names
+    __numba_array_subtype_dispatch__ = True  # numba alone would give an argument of this class the type of an array without names
     names: ClassVar[tuple[str, ...]] = ()
     _word: ClassVar[type[np.generic]]
 

@@ -40,10 +40,10 @@ from typing import Any, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Kernels allocate nothing, so they need no reference counts. Reference counts would halve the speed (55 MB/s instead of 110 MB/s for
-# English). C code never calls kernels, so numba skips the wrapper for C, which takes 0.03 s to compile.
+# English). C code never calls kernels, so numba leaves out the wrapper for C, which takes 0.03 s to compile.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# Only kernels call these functions, so numba also skips the wrapper for Python, which takes longer to compile than most functions. Without
-# an entry for `forceinline`, numba inlines a function if it is compiled because an inlined function calls it.
+# Only kernels call these functions, so numba also leaves out the wrapper for Python, which takes longer to compile than most functions.
+# `forceinline` needs an entry: without it, numba also inlines a function that is compiled because an inlined function calls it.
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "forceinline": False}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
@@ -237,9 +237,9 @@ class Step(NamedTuple):
 
 
 def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
-    """Number the kernels of a machine in the order of their calls. The log of compilation contains these numbers. `machine`: the kind of
-    the machine. `kernels`: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, the last call of this
-    function sets the kernel's number.
+    """Number the kernels of a machine in the order of their calls. The log of compilation contains the numbers of kernels. `machine`: the
+    kind of the machine. `kernels`: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, the last call
+    of this function sets the kernel's number.
     """
     steps = Steps(machine, len(kernels))
     for number, alternatives in enumerate(kernels, 1):
@@ -307,7 +307,7 @@ class Deferred:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Switch the garbage collector off while long-lived objects are created, such as more than 100,000 objects of numba."""
+    """Switch the garbage collector off while long-lived objects are created, such as the more than 100,000 objects of numba."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -376,7 +376,7 @@ def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> 
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Any:
-    """Compile a kernel. First, a warning is logged; without handlers, the module `logging` writes warnings to standard error."""
+    """Compile a kernel. A warning is logged before; without handlers, the module `logging` writes warnings to standard error."""
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__
     try:

@@ -1,8 +1,8 @@
 """Compiled kernels on disk.
 
 Numba's own cache reads only from writable folders, so a process in a read-only image compiles all kernels again. This cache keeps kernels
-as `fst.core.cache_folder` describes. A file contains the machine code of one function for one processor and one set of argument types. Its
-digest covers all source files from which the kernel is compiled, so a stale file is ignored.
+as `fst.core.cache_folder` describes. A file contains the machine code of one function for one processor and one set of argument types. The
+digest in a file covers all sources from which the kernel is compiled, so a stale file is ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-SETTINGS = ("OPT", "BOUNDSCHECK")  # of numba, with which kernels are compiled differently
+SETTINGS = ("OPT", "BOUNDSCHECK")  # settings of numba with which kernels are compiled differently
 OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
 
@@ -60,7 +60,7 @@ class KernelCache(CodeCache):
             self.store(_key(kinds, result.library.codegen), dumps(REDUCE(result)), sources)
 
     def _sources(self) -> bytes | None:
-        """The digest of all sources; None if one cannot be read, as in an archive."""
+        """The digest of all sources; None if a source cannot be read, as in an archive."""
         try:
             return digest_of_sources(str(self._source))
         except OSError:
@@ -93,8 +93,8 @@ def digest_of_sources(path: str) -> bytes:
 def sources_of(path: str) -> set[str]:
     """All sources that affect the compilation of a kernel in a file.
 
-    The sources are the file, all modules of this package that it imports, directly or indirectly, and the modules of `fst.core` that
-    compile it.
+    The sources are the file, all modules of this package that the file imports, directly or indirectly, and the modules of `fst.core` that
+    compile kernels.
     """
     found = set[str]()
     pending = {path, str(borrowed.__file__), str(numba_passes.__file__)}
@@ -120,7 +120,7 @@ def _source(path: str) -> tuple[bytes, set[str]]:
 
 
 def _imports(text: str) -> set[str]:
-    """The names in this package that a source imports at its top level; some of these names are not modules."""
+    """The names of this package that a source imports at its top level: modules, and also functions and classes."""
     found: set[str] = set()
     for module, names, alone in IMPORT.findall("\n" + text):
         found |= {alone or module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}

@@ -15,7 +15,7 @@ class Lazy(Generic[Value]):
     """A property that is computed at its first access and then stored, like ``functools.cached_property`` of Python 3.12.
 
     Before 3.12, ``cached_property`` holds one lock for all instances of a class during the computation, and a process forked at this time
-    waits for the lock forever. Here, two threads may both compute the value, which does no harm.
+    waits for the lock forever. With this class, two threads may both compute the value, which does no harm.
 
     Examples:
         >>> class Circle:
@@ -48,7 +48,7 @@ class Lazy(Generic[Value]):
 
 
 class Renamed(ModuleType):
-    """A module under its former name, which pickles contain. Its attributes are those of the module with the new name. `name`: the former
+    """A module under its former name, which pickles contain. It has the attributes of the module with the new name. `name`: the former
     name. `new`: the new name; this module is imported at the first use of an attribute.
     """
 
@@ -63,7 +63,7 @@ class Renamed(ModuleType):
 
 
 def rename_modules(names: Mapping[str, str]) -> None:
-    """Make modules importable by their former names; the package of these calls this. `names`: former → new, a package first."""
+    """Make modules importable by their former names; called by the package that contained them. `names`: former → new, a package first."""
     for name, new in names.items():
         package, _, last = name.rpartition(".")
         sys.modules[name] = Renamed(name, new)

@@ -1,4 +1,4 @@
-"""Native code: the machine code of kernels, which a release for a platform contains. With it, no call imports or needs numba.
+"""Native code: the machine code of kernels, which a release for a platform contains. With native code, no call imports or needs numba.
 
 A wheel for a platform has a folder ``fst/native``, which a checkout lacks::
 
@@ -6,8 +6,8 @@ A wheel for a platform has a folder ``fst/native``, which a checkout lacks::
     x86-64-v3.so …            a shared library for each level of processors, or for the whole architecture, such as aarch64.so
     calls.abi3.so             an extension that calls kernels, see `calls.c`
 
-The folder is ignored if a source has changed since, as in an edited checkout; numba then compiles kernels. A kernel or a set of argument
-types that the manifest does not contain is compiled by numba, too.
+If a source has changed since the release, as in an edited checkout, the folder is ignored, and numba compiles kernels. A kernel or a set of
+argument types that the manifest does not contain is compiled by numba, too.
 
 manifest.json contains an object with these members:
 
@@ -22,8 +22,9 @@ kernels key of a kernel (`key_of`) → ``[symbol, results, releases]``
 result, or of each element of a tuple: i and u for integers with and without a sign, b for a bool, d for a double, o for an object, and n
 for None. ``releases`` is true if the kernel runs without the interpreter's lock.
 
-Object kernels are kernels like others. Their code calls functions of Python's stable ABI, and ``PyUnicode_FromKindAndData``; and numba's
-function for the characters of a str, ``numba_extract_unicode``, which is a jump to the address in the library's variable `CHARACTERS`.
+Object kernels, which read Python objects, are in the library, too. Their code calls functions of Python's stable ABI,
+``PyUnicode_FromKindAndData``, and numba's function for the characters of a str, ``numba_extract_unicode``, which is a jump to the address
+in the library's variable `CHARACTERS`.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ ABI = 1  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
 CHARACTERS = "fst_characters"
 CPU_INFO = Path("/proc/cpuinfo")
-# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each, besides those of the lower levels. Kernels
-# for AVX-512 need VBMI, too, which the first generations with AVX-512 lack.
+# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each level in addition to the flags of lower
+# levels. Kernels for AVX-512 also need VBMI, which the first processors with AVX-512 lack.
 LEVELS = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vbmi", "avx512vl"},
     "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
@@ -85,14 +86,14 @@ class Library:
 
 
 def find(module: str, name: str, arguments: tuple[Any, ...]) -> NativeKernel | None:
-    """The native kernel for arguments of these types; None if there is no native code for it."""
+    """The native kernel for arguments of these types; None if it has no native code."""
     found = library()
     return found.find(key_of(module, name, arguments)) if found else None
 
 
 @cache
 def library() -> Library | None:
-    """The native code for this processor; None if the package has none, or if it is not compiled of the package's sources."""
+    """The native code for this processor; None if the package has none, or only code of other sources than the package's."""
     if any(os.environ.get(name, usual) != usual for name, usual in OTHER_CODE.items()):
         return None
     try:
@@ -110,7 +111,8 @@ def library() -> Library | None:
 
 
 def levels_of(cpu_info: Path) -> list[str]:
-    """The names of the levels whose code this processor can run, the best first. With ``NUMBA_CPU_NAME=generic``, only the lowest level.
+    """The names of the levels whose code this processor can run, the best first. With ``NUMBA_CPU_NAME=generic``, only the name of the
+    lowest level.
     `cpu_info`: Linux's description of the processor.
     """
     machine = platform.machine()
@@ -134,7 +136,7 @@ def key_of(module: str, name: str, arguments: tuple[Any, ...]) -> str:
 
 
 def kind_of(argument: Any) -> str:
-    """A text for the type of an argument. Arguments with equal texts have the same `fst.core.borrowed.kind_of`, and the reverse."""
+    """A text for the type of an argument. Two arguments have equal texts exactly if they have the same `fst.core.borrowed.kind_of`."""
     if isinstance(argument, tuple):
         of: Any = type(argument)
         return f"{of.__module__}.{of.__qualname__}{getattr(of, '_fields', '')}({', '.join(map(kind_of, argument))})"
@@ -157,7 +159,7 @@ def digest_of(modules: Iterable[str]) -> str:
 
 
 def source_of(module: str) -> Path:
-    """The file of a module. The packages fst.compile, fst.runtime and fst.cli of a checkout lie beside the package fst."""
+    """The file of a module. In a checkout, the packages fst.compile, fst.runtime and fst.cli are next to the package fst."""
     _, part, *names = [*module.split("."), ""]
     folder = _folder(f"fst.{part}")
     if folder is None:
@@ -184,9 +186,9 @@ def _extension(folder: Path) -> Any:
 
 
 def string_form() -> tuple[int, int, int]:
-    """The form of a str in the memory of this Python, which is found by looking at some. Returns the position of the three bits in the word
-    of flags that are the size of a character, followed by a bit for characters that follow the object's fields, and a bit for ASCII; and
-    the size of the fields, for a str of ASCII and for others.
+    """The form of a str in the memory of this Python, found by reading the memory of some examples. Returns the position of the three bits
+    in the word of flags that are the size of a character, followed by a bit for characters that follow the object's fields, and a bit for
+    ASCII; and the size of the fields, for an ASCII str and for any other str.
     """
     texts = [chr(code) * 2 for code in (0x61, 0xE9, 0x101, 0x1F600)]
     plain, other = (text.__sizeof__() - 3 for text in texts[:2])

@@ -1,8 +1,8 @@
 """numba's compiler with only the passes that kernels need. LLVM optimizes each kernel once, together with all its parts.
 
 numba's own pipeline optimizes and compiles each function separately, and again as a part of each function that calls it. It also emits code
-for the end of each variable's life, and keeps in memory all variables that several blocks use. Kernels need none of this, because they
-count no references.
+for the end of each variable's life, and keeps in memory all variables that several blocks use. Kernels count no references, so they need
+neither.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PASSES = [
 
 
 # A call with more arguments than this, where each field of an array counts, takes longer than many functions that are called. LLVM removes
-# the unused ones if no other module can call the function.
+# unused arguments if no other module can call the function.
 WIDE = 64
 
 
@@ -141,7 +141,7 @@ class KernelCompiler(CompilerBase):
     LOWERING: Any = KernelLowering
 
     def define_pipelines(self) -> list[Any]:
-        """The only pipeline; there is none for Python objects."""
+        """The only pipeline; there is no pipeline for code with Python objects."""
         pipeline = PassManager("kernels")
         for each in (*PASSES, self.LOWERING, typed_passes.NoPythonBackend):
             pipeline.add_pass(each, each.__name__)

@@ -58,7 +58,7 @@ class FieldsType(types.Array):
     def __init__(self, of: type[Fields]) -> None:
         self.of, self.names = of, of.names
         word = from_dtype(of().dtype)
-        types.Array.__init__(self, word, 1, "C", name=f"{of.__qualname__}({word}: {', '.join(of.names)})")  # part of the cache's key
+        types.Array.__init__(self, word, 1, "C", name=f"{of.__qualname__}({word}: {', '.join(of.names)})")  # in the cache's key
 
     @property
     def key(self) -> Any:
@@ -100,7 +100,7 @@ def _type_of(fields: Any, _context: Any) -> Any:
 
 
 def register(kind: type[FieldsType], model: Any) -> None:
-    """Make numba read and write the elements of arrays of a type. `model`: its data model, with a pointer ``data`` to the elements."""
+    """Make numba read and write elements of arrays of a type. `model`: the type's data model, with a pointer ``data`` to the elements."""
     register_model(kind)(model)
     lower_getattr_generic(kind)(_read)
     lower_setattr_generic(kind)(_write)

@@ -5,7 +5,7 @@ A call from Python unpacks some 40 arrays each time, and a text needs several ca
     address of an entry | argument 1 | argument 2 | …          an array is its address and the length of each axis, a tuple its elements
 
 The entry is a small function of machine code, which loads the words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. A
-native kernel has an entry (`fst.core.native`); for others, it takes 10 ms to compile, and is not cached on disk.
+native kernel has an entry (`fst.core.native`). For any other kernel, the entry is compiled in 10 ms, and not cached on disk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _numbers = count()
 
 
 class PreparedCall:
-    """A call of a kernel with fixed arguments. The kernel is compiled for them when `words` are first read.
+    """A call of a kernel with fixed arguments. The kernel is compiled for these arguments when `words` are first read.
 
     Args:
         kernel: the kernel.
@@ -35,7 +35,7 @@ class PreparedCall:
 
     Attributes:
         kernel, arguments: the arguments of this class.
-        words: uint64[n], the argument of `fst.runtime.kernels.objects.run`. The call may be made as long as this object exists.
+        words: uint64[n], the argument of `fst.runtime.kernels.objects.run`. The words are valid as long as this object exists.
     """
 
     def __init__(self, kernel: Deferred, *arguments: Any) -> None:
@@ -50,7 +50,7 @@ class PreparedCall:
 
     @property
     def _entry(self) -> int:
-        """The address of the kernel's entry. Without native code and numba, `run` is a function of Python, which calls this object."""
+        """The address of the kernel's entry. Without native code and numba, `run` is a Python function that calls this object."""
         return self.kernel.entry or (_entry_of(self.kernel).address if self.kernel.result else id(self._function))
 
 
@@ -81,7 +81,7 @@ class Entry:
         result: numba's result of the compilation of the kernel.
 
     Attributes:
-        address: the address of the function, which exists as long as this object.
+        address: the address of the function; it is valid as long as this object exists.
     """
 
     def __init__(self, result: Any) -> None:
@@ -100,9 +100,9 @@ class Entry:
 def generate_entry(module: Any, name: str, result: Any, kernel: Callable[..., Any]) -> None:
     """Generate the code of an entry. The first two arguments of a kernel's machine code are outputs: the result, and the exception.
 
-    The entry returns the kernel's result as a word: a number, extended to 64 bits; the bits of a double; the address of an object; 0 if
-    there is none, or a tuple; `FAILED` after an exception. If word 0 is 0 instead of an address, as in calls from Python, the entry writes
-    1 to it after an exception, and the elements of a tuple replace the words after it; there must be as many words.
+    The entry returns the kernel's result as a word: a number, extended to 64 bits; the bits of a double; the address of an object; 0 for no
+    result, or for a tuple; `FAILED` after an exception. If word 0 is 0 instead of an address, as in calls from Python, the entry writes
+    1 to it after an exception, and the elements of a tuple replace the words after it; there must be a word for each element.
 
     Args:
         module, name: the module, and the name of the entry in it.

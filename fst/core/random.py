@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
 WORD = (1 << 64) - 1
-SHARE_BITS = 53  # number of random bits that become a float in [0, 1), which is the precision of a float
+SHARE_BITS = 53  # number of random bits that become a float in [0, 1): the precision of a float
 SEED_BYTES = 8
 Kind = TypeVar("Kind", bound="Seeded")
 
@@ -39,7 +39,7 @@ class Seeded:
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether an id may depend on later text in its row, so that a row must not be encoded in parts."""
+        """Whether an id may depend on later text of the same row; such a row must not be encoded in parts."""
         return False
 
     def seeded(self: Kind) -> Kind:

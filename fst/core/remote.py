@@ -31,7 +31,7 @@ def is_remote(name: object) -> bool:
 
 
 def file_of(name: str) -> str:
-    """The name up to the end of the file name, without a query, and without the URL of the archive that contains the file."""
+    """A name up to the end of its file name: without a query, and without the URL of the archive that contains the file."""
     if not is_remote(name):
         return name
     link = next(link for link in name.split("::") if "://" in link)
@@ -39,13 +39,13 @@ def file_of(name: str) -> str:
 
 
 def canonical(url: str) -> str:
-    """The URL in the canonical spelling of its file system."""
+    """A URL in the canonical spelling of its file system."""
     return _named(url, *_found(url))
 
 
 @contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Open a file to read. The file system object lives until the file is closed, because some close their files when deleted."""
+    """Open a file to read. The file system object exists until the file is closed, because some objects, if deleted, close files."""
     system, path = _found(url)
     with _telling(url):
         file = system.open(path, "rb")

@@ -55,7 +55,7 @@ def _affine_cores() -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[str, str]]:
-    """The control groups that can limit the CPU time of this process. Each is given by the type of its file system, and by its path."""
+    """The control groups that can limit the CPU time of this process. Each group is a pair: the type of its file system, and its path."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -65,7 +65,7 @@ def _groups(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
-    """The folders of this process's control group and of its parents; empty if the line of ``mountinfo`` describes a different mount."""
+    """The folders of this process's control group and of the group's parents; empty if the line of ``mountinfo`` is about another mount."""
     place, _, kind = mount.partition(" - ")
     file_system, *_, options = kind.split(" ")
     if file_system not in groups or (file_system == "cgroup" and "cpu" not in options.split(",")):
@@ -80,7 +80,7 @@ def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
 
 
 def _granted(folder: Path) -> float:
-    """The quota of one group, in cores."""
+    """The CPU quota of one control group, in cores."""
     files = [folder / "cpu.max"] if (folder / "cpu.max").exists() else [folder / "cpu.cfs_quota_us", folder / "cpu.cfs_period_us"]
     try:
         quota, period = (float(number) for file in files for number in file.read_text().split())

@@ -1,8 +1,8 @@
 """The hash table for counting words.
 
 A slot has four 64-bit numbers. For a word of at most `INLINE` bytes, the first three numbers contain its bytes, padded with zeros. For a
-longer word, these three numbers are its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the
-tag is the length of the word, or `LONG` for a longer word. In a free slot, the fourth number is 0. Collisions are resolved by linear
+longer word, the first three numbers are its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``;
+the tag is the length of the word, or `LONG` for a longer word. In a free slot, the fourth number is 0. Collisions are resolved by linear
 probing.
 """
 
@@ -20,7 +20,7 @@ SLOT = KEY_PARTS + 1  # number of 64-bit numbers in a slot
 INLINE = 8 * KEY_PARTS  # maximum number of bytes of a word in a slot
 LONG = INLINE + 1
 TAG_SHIFT = 56  # counts are below 2^56
-PLACES = 2  # number of elements of a first occurrence: the number of the document, and the number of the word in the document
+PLACES = 2  # number of elements of a first occurrence, which are the number of the document, and the number of the word in the document
 MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
@@ -28,7 +28,7 @@ DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons why counting stops
 
 
 class Sizes(Fields):
-    """The sizes of a table."""
+    """The sizes of a hash table of words."""
 
     words: Scalar  # number of distinct words
     bytes: Scalar  # the total length of these words
@@ -36,7 +36,7 @@ class Sizes(Fields):
 
 
 class Position(Fields):
-    """The position where counting resumes."""
+    """The position in the documents at which counting resumes."""
 
     row: Scalar
     at: Scalar  # the position in the row

@@ -1,8 +1,8 @@
 """Kernels that sort words by their bytes.
 
-The key of a word is its first 24 bytes, as three numbers, and its length. NumPy sorts words by the first number, with vector instructions
-if the processor has them. A bottom-up merge sort then sorts each run of words whose first numbers are equal. Only words that share their
-first 24 bytes are compared byte by byte.
+The key of a word is four numbers: three for its first 24 bytes, and its length. NumPy sorts words by the first number, with vector
+instructions if the processor has them. A bottom-up merge sort then sorts each run of words whose first numbers are equal. Only words that
+share their first 24 bytes are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def make_keys(text, ends, keys, first):
 
 @part
 def compared_on(text, ends, one, other, shorter):
-    """Compare the bytes of two words from byte `KEY_BYTES` to byte `shorter`, the length of the shorter word; return -1, 0 or 1, as
+    """Compare the bytes of two words from byte `KEY_BYTES` to byte `shorter`, the length of the shorter word; return -1, 0 or 1 like
     `compared`.
     """
     first, second = (np.uint64(ends[one - U1]) if one else U0), (np.uint64(ends[other - U1]) if other else U0)
@@ -54,7 +54,7 @@ def compared_on(text, ends, one, other, shorter):
 
 @inlined
 def compared(text, ends, keys, one, other):
-    """Compare two words, given by index: -1, 0 or 1 if `one` sorts before, equal to or after `other`."""
+    """Compare two words, given by index: -1, 0 or 1 if `one` sorts before `other`, is equal to it, or sorts after it."""
     left, right = one * KEYS, other * KEYS
     for index in range(LENGTH):
         first, second = keys[left + np.uint64(index)], keys[right + np.uint64(index)]

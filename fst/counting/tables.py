@@ -68,7 +68,7 @@ def table_of(words: Columns) -> Any:
 
 
 def save(words: Columns, path: Any) -> None:
-    """Write a table as Parquet. An existing file is replaced when the new one is complete."""
+    """Write a table as Parquet. An existing file is replaced when the new file is complete."""
     pyarrow()
     import pyarrow.parquet as pq
 
@@ -90,7 +90,7 @@ def load(paths: Sequence[Any], split: str | None = None) -> Columns:
 
 
 def is_file(path: str) -> bool:
-    """Whether a Parquet file has the columns word and count, and so is a table of words."""
+    """Whether a Parquet file has the columns word and count, as a table of words has."""
     import pyarrow.parquet as pq
 
     return {WORD, COUNT} <= {*pq.read_schema(path).names}
@@ -177,7 +177,7 @@ def _counts(column: Any) -> Ints:
 
 
 def _split(column: Any, given: str | None) -> str:
-    """The splitter's digest in the column split. `given` is the expected digest; None: any digest."""
+    """The digest of the splitter that the column split contains. `given` is the expected digest; None: any digest."""
     _need_none(column, SPLIT)
     found = sorted(map(str, column.unique().to_pylist()))
     if len(found) > 1:

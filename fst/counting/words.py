@@ -17,7 +17,7 @@ from fst.counting.tables import Columns
 from fst.errors import VocabularyError, quoted
 
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
-PLACE = 3  # numbers that give a first occurrence: partition, document, number of the word in the document
+PLACE = 3  # number of columns of `Words.first`: partition, document, number of the word in the document
 PART = 1 << 17  # number of bytes that are copied at a time
 RANGE = 1 << 16  # number of words that are merged at a time, counted in the part with the most words
 
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Distinct words with their counts, sorted by their bytes.
+    """Distinct words, sorted by their bytes, and the count of each word.
 
     Attributes:
         text: uint8[n], the bytes of all words, concatenated. Words of text are normalized UTF-8.
@@ -84,7 +84,7 @@ class Words:
         occurrence.
 
         Args:
-            text, ends, counts, first: arrays like the attributes of these names, but unsorted.
+            text, ends, counts, first: arrays like the attributes `text`, `ends`, `counts` and `first`, but unsorted.
             split, documents: see the attributes.
 
         Raises:
@@ -199,8 +199,8 @@ class Words:
         """A table of ``pyarrow`` with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
 
         To merge the tables of several parts of a corpus, group all rows by word and split, with ``sum(count)`` and ``min(first)``. Any
-        engine can do this, because `first` is the first occurrence in hexadecimal digits of fixed width, and these strings have the order
-        of the occurrences.
+        engine can do this, because `first` is a string of hexadecimal digits of fixed width, and such strings have the order of the
+        occurrences.
 
         Raises:
             UnsupportedError: ``pyarrow`` is not installed.

@@ -21,13 +21,13 @@ from fst.tables.kernel_call import CHUNK, MARGIN, State
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import FAILED, FAILED_BITS
 
-NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
+NOT_PLAIN = 0xFF  # instead of a symbol in `ascii_symbols`: the byte alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
-FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
-FIRST_SYMBOL = 8  # the index in `text_symbols` of the first character's symbol; at least `BEFORE_POSITION`, and BEGIN lies before it
+FIRST_SHIFT = 6  # the first bit of `special_bytes` in `plain`, above the bits of a symbol
+FIRST_SYMBOL = 8  # the index in `text_symbols` of the first character's symbol; at least `BEFORE_POSITION`; BEGIN precedes it
 KEY_PARTS = 3  # the number of 64-bit numbers in a key
-LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in one group with other pre-tokens
-# Capacity for the items, symbols and bytes of a round. A round ends after `CHUNK` of them, and may read `CHUNK` bytes before it ends.
+LONGEST = 1024  # maximum number of bytes of a pre-token that is processed together with other pre-tokens
+# Capacity for the items, symbols and bytes of a round. A round ends after `CHUNK` items, symbols or bytes, and may read `CHUNK` bytes more.
 PRETOKENS = 2 * (CHUNK + MARGIN)
 
 KEY_MASKS = np.array(
@@ -41,7 +41,7 @@ class Scalars(Fields):
 
     columns: Scalar  # number of columns of `moves`; the last column represents the end of a text
     window_bits: Scalar  # number of bits of a symbol in a window
-    window_mask: Scalar  # the bits of a window
+    window_mask: Scalar  # the bit mask of a window
     first_window: Scalar  # the window before the first symbol of a text
     bucket_shift: Scalar  # the shift, below 64, that turns a hash into a bucket
     slot_shift: Scalar  # the shift, below 64, that turns a hash into a slot
@@ -58,8 +58,8 @@ class Arguments(NamedTuple):
     Attributes:
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
-        special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
-            special token, or if a special token has only one byte.
+        special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if the byte is the second byte
+            of a special token, or if a special token has only one byte.
         pages, blocks, symbols, decisions, words, displacements: see `fst.pretokens.table.PretokenTable`.
         moves: `moves` of `PretokenTable`, flattened row by row.
         plain: uint8[128], by ASCII character: its symbol, and its `special_bytes` in the bits from `FIRST_SHIFT` on.
@@ -67,7 +67,7 @@ class Arguments(NamedTuple):
         drops: see `PretokenTable`; empty if no pre-token is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of bytes without tokens.
         missing: uint8[CODES], 1 for each code of a byte without a token (`fst.pretokens.characters`); empty if no token represents a run of
-            these bytes and none of them is removed.
+            such bytes, and no such byte is removed.
         byte_kinds: see `PretokenTable`.
         alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
         short_words: see `fst.pretokens.short_words`.
@@ -107,8 +107,8 @@ class Work(NamedTuple):
         state: the state between calls; the caller sets `first_row`, and `fst.runtime.text.normalizer` sets `kept`.
         symbols: empty; the kernels keep no symbols between calls.
         text_symbols, places: uint8[capacity], uint32[capacity], the symbols of the characters of a round, from index `FIRST_SYMBOL` on, and
-            the position of each. After the characters of a stretch of text follows END, whose place is an item of `pretokens`, and symbols
-            BEGIN.
+            the positions of these characters. After the characters of a stretch of text follow END, whose place is an item of `pretokens`,
+            and several BEGIN.
         begins: uint32[capacity], the positions where pre-tokens begin or may begin, before undecided positions are searched, see
             `fst.runtime.pretokens.kernels.windows`.
         pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
@@ -121,10 +121,10 @@ class Work(NamedTuple):
             `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.machines.unigram.kernels.segments`.
         tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
-            end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
-            this text ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
-            failed searches, ``position << 15 | state``; 0 in a free slot.
-        masks: uint64[1], the bit mask of unsure positions, see `fst.runtime.kernels.intrinsics.decide`.
+            end of the stretch, the text between two special tokens, that contains a long pre-token; 0 if the end is unknown.
+            `STRETCH_ENDS`: 1 if it is certain that the stretch ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash
+            table without chains for the positions of failed searches, ``position << 15 | state``; 0 in a free slot.
+        masks: uint64[1], the bit mask of the positions that products leave undecided, see `fst.runtime.kernels.intrinsics.decide`.
     """
 
     state: State

@@ -1,18 +1,18 @@
 """Decisions about boundaries between pre-tokens, and products, with which a kernel makes 64 of these decisions at a time.
 
-A *window* is the symbols around a position; it decides whether a pre-token begins there (`fst.compile.pretokens.boundaries`). The table of
-all decisions has up to a million entries, and a look-up decides only one position. So the compiler also describes the decisions by a few
-products of sets.
+A *window* is the symbols around a position, which determine whether a pre-token begins there (`fst.compile.pretokens.boundaries`). The
+table of all decisions has up to a million entries, and a look-up decides only one position. So the compiler also describes the decisions by
+a few products of sets.
 
-A *product* has a set of symbols for each of `SYMBOLS_IN_PRODUCT` consecutive symbols. It contains a window if each symbol is in its set. A
-position is *unsure* if a product of the second list contains its window; the kernel then looks up the window in the table of decisions. At
-any other position, a pre-token begins if and only if a product of the first list contains the window.
+A *product* has a set of symbols for each of `SYMBOLS_IN_PRODUCT` consecutive symbols. A product contains a window if each symbol of the
+window is in the set for it. A position is *unsure* if a product of the second list contains its window; the kernel then looks up the window
+in the table of decisions. At any other position, a pre-token begins if and only if a product of the first list contains the window.
 
 For example, the product {any} × {any} × {not whitespace} × {space} × {any} contains the windows of a space after a word, where a pre-token
 of GPT-2 begins.
 
-Sets of eight products are one table of bytes for each of the consecutive symbols: bit i of the byte of a symbol is set if the symbol is in
-the set of product i. The conjunction of the bytes of a window is then a byte whose bit i is set if product i contains the window::
+The sets of eight products are a table of bytes for each of the consecutive symbols: bit i of a symbol's byte is set if the symbol is in the
+set of product i. The conjunction of the bytes of a window is then a byte whose bit i is set if product i contains the window::
 
     bytes of the symbols  11111111 & 11111111 & 00000101 & 01100111 & 11111111 = 00000101: products 0 and 2 contain the window
 
@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from fst.tables.proof import need
 
-INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit is set if a pre-token begins or may begin there
+INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # values of decisions; the lowest bit is set if a pre-token begins or may begin at the position
 AROUND = 2  # number of symbols that belong to no class: one for the position after a text, and one for the position before it
-MAX_WINDOW = 20  # maximum number of bits of a window; of the 1 MiB of decisions, the few that a text uses fit into a core's own cache
+MAX_WINDOW = 20  # maximum number of bits of a window; the few decisions that a text uses, of up to 1 MiB, fit into a core's own cache
 
 SYMBOLS_IN_PRODUCT = 5  # number of symbols that products read: three before the position, the position's own symbol, and the next one
 BEFORE_POSITION = 3
@@ -37,7 +37,7 @@ THREE = (BEFORE_POSITION - 1, BEFORE_POSITION + 2)  # the range of the position'
 GROUPS, SYMBOLS = 3, 64  # number of groups of eight products, and maximum number of symbols
 PRODUCTS = 8 * GROUPS
 # The array of products consists of the tables of sets, uint8[GROUPS, SYMBOLS_IN_PRODUCT, SYMBOLS], and for each group, a mask of the
-# products of the first list, and one of the second list.
+# products of the first list, and a mask of the products of the second list.
 BEGIN_MASKS = GROUPS * SYMBOLS_IN_PRODUCT * SYMBOLS
 UNSURE_MASKS = BEGIN_MASKS + GROUPS
 PRODUCTS_SIZE = UNSURE_MASKS + GROUPS
@@ -51,7 +51,7 @@ def read_three(products: NDArray[np.uint8]) -> bool:
 
 
 def prove_products(products: NDArray[np.uint8], end: int) -> None:
-    """Prove that products find an item at each END and at the first character of each text, and none at BEGIN.
+    """Prove that products find an item at each END and at the first character of each text, but no item at BEGIN.
 
     Args:
         products: the array of products, or an empty array.

@@ -1,7 +1,7 @@
-"""Cuts between bytes. After ``ByteLevel``, a pre-tokenizer Digits cuts next to bytes whose letter is numeric, even inside a character. Six
-bytes that occur inside characters have numeric letters: B2, for example, has the letter ². So é (C3 A9) is not cut, but ò (C3 B2) becomes
-two pre-tokens. The splitter of a table reads only characters, so it cannot make these cuts. Instead, the table has no merge that joins
-tokens across a cut, and in spans the part after a cut is a separate word.
+"""Cuts between bytes. After ``ByteLevel``, which writes each byte as a letter, a pre-tokenizer Digits cuts before and after each numeric
+letter, even inside a character. ByteLevel's letters for six bytes that occur inside characters are numeric: for example, byte B2 becomes ².
+So é (C3 A9) is not cut, but ò (C3 B2) becomes two pre-tokens. The splitter of a table reads only characters, so it cannot make these cuts.
+Instead, the table has no merge that joins tokens across a cut; in spans, the part after a cut is a separate word.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fst.pretokens.byte_letters import LETTERS
 
 DIGITS = "Digits"
-OTHER, DIGIT, LONE = range(3)  # LONE: a digit that is a pre-token by itself
+OTHER, DIGIT, LONE = range(3)  # LONE: a byte whose letter is numeric, and a pre-token by itself
 
 Kinds = NDArray[np.uint8]
 

@@ -10,7 +10,7 @@ from fst.core.json_fields import FLAG, TEXT, or_null, stored_as
 from fst.tables.header import COMPONENTS, form_of
 from fst.text.normalizer import Normalizer
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # this component replaces a ByteLevel that adds a space before a text
+PREFIX_SPACE = {"type": "PrefixSpace"}  # the component in place of a ByteLevel that adds a space before a text
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class PretokenText:
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
         normalizer: the normalizer of texts before they are split; None if texts are not rewritten.
-        trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude these spaces. True: offsets exclude these
-            spaces, but include the first space of a text.
+        trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude the spaces at the ends of tokens. True:
+            offsets exclude such spaces, except the first space of a text.
         reference: the library that gives the same ids, and the version of this library.
     """
 

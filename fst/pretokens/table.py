@@ -11,9 +11,9 @@ A text becomes ids in three steps, each with its own arrays:
 3. The bytes of each pre-token become tokens. ``words`` and ``displacements`` are a perfect hash table of the pre-tokens that are one token.
    For all other pre-tokens, each machine has its own arrays.
 
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` is the key
-and ``length << 32 | id``. The length is needed to distinguish words that differ only in zero bytes at the end. Hash, buckets and
-displacements are as in `fst.tables.words`.
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` contains a
+key and ``length << 32 | id``. The length is needed to distinguish words that differ only in zero bytes at the end. The hash, buckets and
+displacements are defined as in `fst.tables.words`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORD_BYTES = 8 * KEY_PARTS
 
 @dataclass(frozen=True, eq=False)
 class PretokenTable(Table):
-    """A table of a machine that splits a text into pre-tokens, and converts each of them to tokens.
+    """A table of a machine that splits a text into pre-tokens, and converts each pre-token to tokens.
 
     Attributes:
         header: the JSON form of `metadata`.
@@ -155,7 +155,7 @@ class PretokenTable(Table):
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The parts of a text in order: each pre-token with None, each added token with its id. Dropped pre-tokens are left out."""
+        """The parts of a text in order: pre-tokens, each with None, and added tokens, each with its id. Dropped pre-tokens are left out."""
         by = self.metadata.text.normalizer or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:

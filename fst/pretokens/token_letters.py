@@ -32,7 +32,7 @@ class Letters:
     symbol: str = stored_as(TEXT)
 
     def bytes_of(self, name: str) -> bytes | None:
-        r"""The bytes of a name; None if the name matches no text.
+        r"""The bytes of the token with a name; None if the name matches no text.
 
         Examples:
             >>> BYTE_LETTERS.bytes_of("ĠcafÃ"), Letters(False, "▁").bytes_of("▁café")

@@ -1,4 +1,4 @@
-"""The text of a token in the decoder of WordPiece, like that of ``tokenizers``."""
+"""The text of a token in the decoder of WordPiece, as in ``tokenizers``."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 
 - ``Replace``: a string is replaced in each token.
 - ``Strip``: a character is removed from the ends of each token, at most a given number of times.
-- ``Metaspace``: the symbol becomes a space in each token; in the first token it is removed, unless ``prepend_scheme`` is "never".
-- ``BPEDecoder``: the suffix becomes a space in each token; in the last token it is removed.
+- ``Metaspace``: the symbol becomes a space in each token; in the first token, the symbol is removed, unless ``prepend_scheme`` is "never".
+- ``BPEDecoder``: the suffix becomes a space in each token; in the last token, the suffix is removed.
 - ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each byte becomes U+FFFD.
 - ``Fuse``: all tokens become one token.
 
@@ -25,7 +25,7 @@ UNKNOWN = "\ufffd"
 SPACE = " "
 REPLACE, STRIP, METASPACE, SUFFIX, BYTES, FUSE = "Replace", "Strip", "Metaspace", "BPEDecoder", "ByteFallback", "Fuse"
 PIECES, SYMBOL = "SentencePiece", "▁"
-NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the tokens from which a leading ▁ is removed
+NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the values of `leading`: the tokens from which a leading ▁ is removed
 MAX_STEPS = 64
 MAX_CUTS = (1 << 31) - 1
 
@@ -111,7 +111,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """Apply a step to one token. The step must be one that changes each token independently."""
+    """Apply a step to one token. The step must change each token independently of the others."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -208,7 +208,7 @@ class Plan(NamedTuple):
 
     @property
     def drops_at_most_one(self) -> bool:
-        """Whether the steps `tail` at most remove one character from the beginning of a text."""
+        """Whether the steps `tail` do no more than remove at most one character from the beginning of a text."""
         return len(self.tail) <= 1 and all(step["type"] == STRIP and step["start"] <= 1 and not step["stop"] for step in self.tail)
 
     def first(self, token: str) -> bytes:

@@ -58,7 +58,7 @@ class Automaton:
         layout: "compact" or "linked".
         states: the number of states.
         columns: 1 more than the highest label of a class.
-        dead: the dead state. A word that reaches this state has no segmentation.
+        dead: the dead state. A word that reaches the dead state has no segmentation.
     """
 
     kind: str = stored_as(TEXT)
@@ -77,7 +77,7 @@ class Model:
         model_tokens: the number of tokens of the model; the other tokens of the table are added tokens.
         continuing_subword_prefix: the first characters of a token that continues a word.
         max_input_chars_per_word: the maximum number of characters of a word; a longer word becomes one unknown token.
-        trims_offsets: whether offsets exclude whitespace at the ends of tokens. Tokens of the model then neither begin nor end with
+        trims_offsets: whether offsets exclude whitespace at the ends of tokens. If so, no token of the model begins or ends with
             whitespace.
     """
 
@@ -125,7 +125,7 @@ class PreTokenizer:
 
 @dataclass(frozen=True)
 class ContextualToken:
-    """An added token that depends on normalized text or on its neighbours.
+    """An added token that is found in normalized text, or depending on the characters next to it.
 
     Attributes:
         id: the token's id.
@@ -167,8 +167,8 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 
 @dataclass(frozen=True)
 class Context:
-    """The sets of characters that decide whether a contextual token next to them is recognized. A set is stored as runs: the first and the
-    last code point of each run.
+    """The sets of characters that determine whether a contextual token next to such a character is recognized. A set is stored as runs: the
+    first and the last code point of each run.
 
     Attributes:
         word: the characters that are parts of words, for `single_word`.
@@ -362,7 +362,7 @@ MAX_PLAIN = 1 << 20  # maximum number of values in a mapping of plain values, ne
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a mapping of strings to strings, whole numbers, true, false, null, and lists and mappings of them, at most
+    """Whether a value is a mapping of strings to strings, whole numbers, true, false, null, and lists and mappings of such values, at most
     `MAX_DEPTH` levels deep.
     """
     if not isinstance(value, Mapping):
@@ -391,7 +391,7 @@ PLAIN = Rule(is_plain, "a mapping of names to strings, whole numbers, true, fals
 
 @dataclass(frozen=True)
 class TokenizerClass:
-    """The class of ``transformers`` that the source names, if its objects do more than a ``tokenizer.json`` states.
+    """The class of ``transformers`` that the source names, if objects of this class do more than a ``tokenizer.json`` describes.
 
     Attributes:
         name: the name of the class.

@@ -19,7 +19,7 @@ MARGIN = 128  # number of spare symbols after a chunk, for the symbols of its la
 MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call, because some kernels store positions in 29 bits
 SHORT = 1 << 13  # maximum number of characters of a short text, see `fst.runtime.short_texts`
 SLACK = 32  # number of ids that a kernel may write after the last counted id
-IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`; with only these, no code for spans is compiled
+IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # for an output with only this number of fields, kernels contain no code for spans
 
 
 class State(Fields):
@@ -29,14 +29,14 @@ class State(Fields):
     count: Scalar  # number of ids written so far
     row: Scalar  # the current row of this call
     is_open: Scalar  # 1 if the last call had ``more``, so that its last text is unfinished
-    before: Scalar  # number of characters of the unfinished text that are read
-    word: Scalar  # with spans, the number of words of the unfinished text that are read
+    before: Scalar  # number of characters read in the unfinished text
+    word: Scalar  # with spans, the number of words read in the unfinished text
     last_symbol: Scalar  # the class of the symbol before the kept symbols, which ended the last word
     kept_characters: Scalar  # number of characters of the normalized text that is kept
     first_row: Scalar  # for random results, the number of the first row of this call
-    place_in_row: Scalar  # for random results, number of bytes of the unfinished text that are read
+    place_in_row: Scalar  # for random results, number of bytes read in the unfinished text
     in_word: Scalar  # with spans, 1 inside a word that `word` does not count yet; for keywords, 1 after a word character
-    known: Scalar  # for overlapping keywords, number of bytes that are read again, in which reported matches end
+    known: Scalar  # for overlapping keywords, number of bytes that are read again, although matches that end in them are already reported
     last_right: Scalar  # for MeCab, the right id of the last word of the unfinished text
 
 
@@ -45,12 +45,12 @@ class Reading(Fields):
 
     at: Scalar  # position in the current text
     row: Scalar  # the row of this text
-    ranks: Scalar  # bits, one for each rank of a run of marks that has not been read yet
+    ranks: Scalar  # bits: one for each rank in a run of marks that has not been read yet
     run_start: Scalar
     run_end: Scalar
     run_at: Scalar  # position in the run
     run_turn: Scalar  # position from which the next span is searched
-    run_span: Scalar  # the last span returned
+    run_span: Scalar  # the last span that was returned
 
 
 class IdsOutput(NamedTuple):
@@ -73,9 +73,9 @@ class SpansOutput(NamedTuple):
 
     Attributes:
         prefix, suffix, ids, ends: see `IdsOutput`.
-        offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after its
-            last; 0 and 0 for special ids of the template.
-        words: int32[n], filled like `ids`: the index of each id's word in the text; -1 for special ids.
+        offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after the
+            id's last character; 0 and 0 for special ids of the template.
+        words: int32[n], filled like `ids`: the index in the text of each id's word; -1 for special ids.
         suspects: uint8[rows], set to 1 for texts that may contain a contextual added token and must be encoded again.
     """
 

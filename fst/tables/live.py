@@ -13,12 +13,12 @@ from fst.tables.header import MAX_MODEL_LENGTH, TokenizerClass, is_plain
 
 SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_template")
 BASE = "TokenizersBackend"  # the class of ``transformers`` from which the classes of fast tokenizers derive
-# Members of classes that only make, load or save tokenizers; a ``mask_token`` of its own only sets the flag lstrip.
+# Members of classes that only make, load or save tokenizers; a class's own ``mask_token`` only sets the flag lstrip.
 UNUSED = (
     *("__init__", "_post_init", "convert_from_spm_model", "save_pretrained", "save_vocabulary"),
     *("do_lower_case", "mask_token", "get_sentinel_tokens", "get_sentinel_token_ids"),
 )
-FLAG_NAMES = ("add_bos_token", "add_eos_token")  # the post-processor of the tokenizer.json contains their effect
+FLAG_NAMES = ("add_bos_token", "add_eos_token")  # left out, because the post-processor of the tokenizer.json has the same effect
 FLAGS = ("_add_bos_token", "_add_eos_token")  # attributes of every fast tokenizer that are not in a tokenizer.json
 # Attributes of every fast tokenizer, and copies of the vocabulary.
 COMMON = frozenset((
@@ -33,15 +33,15 @@ VOCABULARY = ("vocab", "merges", "extra_special_tokens", "additional_special_tok
 
 
 def is_live(source: object) -> bool:
-    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. Neither library is imported: their objects exist only after an
-    import.
+    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. Neither library is imported: objects of a library exist only
+    after its import.
     """
     library = sys.modules.get("tokenizers")
     return library is not None and (isinstance(source, library.Tokenizer) or is_fast(source))
 
 
 def is_encoding(source: object) -> bool:
-    """Whether a source is a ``tiktoken.Encoding``. The library is not imported: its objects exist only after an import."""
+    """Whether a source is a ``tiktoken.Encoding``. The library is not imported: an object of ``tiktoken`` exists only after its import."""
     library = sys.modules.get("tiktoken")
     return library is not None and isinstance(source, library.Encoding)
 
@@ -94,13 +94,13 @@ def config_of(source: Any) -> dict[str, Any]:
 
 
 def members(found: type[Any]) -> dict[str, Any]:
-    """The methods and properties of a class of ``transformers``, and of its base classes, that are not those of all fast tokenizers."""
+    """The methods and properties of a class of ``transformers``, and of its base classes, except the members of all fast tokenizers."""
     inherited = list(_derived(found))[::-1]
     return {name: value for one in inherited for name, value in vars(one).items() if _is_own(name, value)}
 
 
 def _derived(found: type[Any]) -> Iterator[type[Any]]:
-    """The class and its base classes that derive from the class of all fast tokenizers, beginning with the class."""
+    """A class, followed by those of its base classes that derive from the class of all fast tokenizers."""
     return (one for one in found.__mro__ if any(base.__name__ == BASE for base in one.__mro__[1:]))
 
 
@@ -110,8 +110,8 @@ def _is_own(name: str, value: Any) -> bool:
 
 
 def _class_of(source: Any) -> TokenizerClass | None:
-    """The class of a tokenizer of ``transformers``, with its attributes and options; None if objects of the class do no more than every
-    fast tokenizer.
+    """The class of a tokenizer of ``transformers``, with its attributes and options; None if objects of this class do no more than all fast
+    tokenizers.
     """
     if not any(base.__name__ == BASE for base in type(source).__mro__):
         return None

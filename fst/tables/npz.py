@@ -95,7 +95,7 @@ def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file to write. The file gets its name when the context ends without an error; otherwise it is removed.
 
-    If `path` is a link, the file that it points to is replaced. A device or a folder is refused.
+    If `path` is a link, the file to which the link points is replaced. A device or a folder is refused.
     """
     path = _replaceable(path)
     remove_leftovers(path.parent)
@@ -114,7 +114,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def need_writable(path: str | Path) -> None:
-    """Try whether `replacing` can write a file: a new file is opened in its folder, and removed again."""
+    """Try whether `replacing` can write a file: a new file is opened in the same folder, and removed again."""
     path = _replaceable(path)
     try:
         temporary, file = _begun(path)
@@ -140,10 +140,10 @@ def _begun(path: Path) -> tuple[Path, IO[bytes]]:
     while True:
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         file = temporary.open("xb")
-        with suppress(OSError):  # a file system may have no locks
+        with suppress(OSError):  # the file system may have no locks
             if fcntl:
                 fcntl.flock(file, fcntl.LOCK_EX)
-        if temporary.exists():  # no other process has removed it
+        if temporary.exists():  # no other process has removed the new file
             return temporary, file
         file.close()
 
@@ -210,7 +210,7 @@ class Stored:
     """A reader of the members of a file.
 
     Attributes:
-        header: the JSON object without its format version; its checksum is verified, but not its contents.
+        header: the JSON object without its format version; the checksum of the object is verified, but its contents are not.
         directory: the bytes after the last array, which `verify` sets.
     """
 

@@ -142,13 +142,13 @@ class Tokens:
 
 
 class Transitions(NamedTuple):
-    """A slice of the entries of a table, with the depths of the states of its transitions.
+    """A slice of the entries of a table, with the depths of the states of the transitions in it.
 
     Attributes:
         first: the slot of the first entry.
         entries: the entries.
         are_held: whether each entry is a transition.
-        before, after: 1 more than the depth of the state that each transition leaves, and of the state that it enters.
+        before, after: for each transition, 1 more than the depth of the state before it, and 1 more than the depth of the state after it.
     """
 
     first: int
@@ -158,7 +158,7 @@ class Transitions(NamedTuple):
     after: Array
 
     def need_none(self, wrong: Array, fault: Callable[[int], str]) -> None:
-        """Refuse the table if any entry is wrong, as the function `need_none` does, but ignore entries that are not transitions."""
+        """Refuse the table if any entry is wrong, like the function `need_none`, but ignore entries that are not transitions."""
         need_none(wrong & self.are_held, fault)
 
 
@@ -225,7 +225,7 @@ def prove_transitions(
 
 
 def by_chunks(each: Each, of_chunk: Callable[[slice], Any], length: int) -> list[Any]:
-    """Apply a function to all chunks of entries, and return the results. Each task of a thread consists of several chunks."""
+    """Apply a function to all chunks of entries, and return the results. Each task of a thread contains several chunks."""
     chunks = [slice(first, first + CHUNK) for first in range(0, length, CHUNK)]
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
     return [result for results in each(lambda share: [of_chunk(some) for some in share], shares) for result in results]

@@ -26,7 +26,8 @@ def _is_scores(value: Any) -> bool:
 
 
 SCORES = Rule(
-    _is_scores, "numbers of 32 bits in base 64", lambda value: b64decode(value, validate=True), lambda value: b64encode(value).decode()
+    _is_scores, "numbers of 32 bits in base 64", lambda value: b64decode(value, validate=True), lambda value:
+    b64encode(value).decode()
 )
 ID = or_null(whole(0, MAX_OUTPUT))
 
@@ -39,8 +40,8 @@ class SentencePieceInfo:
         kind: "unigram", "bpe", "word" or "char".
         unk_id: the id of the unknown piece.
         bos_id, eos_id, pad_id: the ids of the control pieces around texts; None if a piece does not exist.
-        control, user_defined, unused, byte: the ids of the pieces of each of these types. All other pieces are normal, except the unknown
-            piece.
+        control, user_defined, unused, byte: the ids of the pieces of the type with this name. All other pieces are normal, except the
+            unknown piece.
         scores: the bytes of float32[pieces], the score of each piece.
     """
 

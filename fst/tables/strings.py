@@ -45,7 +45,7 @@ def stored(strings: Iterable[str]) -> tuple[Array, Array]:
 
 
 def stored_bytes(strings: Iterable[bytes]) -> tuple[Array, Array]:
-    """Return two arrays as those of a `StringColumn`, for strings that may be parts of characters."""
+    """Return two arrays like the arrays of a `StringColumn`, for strings that may be parts of characters."""
     listed = [*strings]
     return np.frombuffer(b"".join(listed), np.uint8), np.cumsum([len(data) for data in listed], dtype=np.int64)
 
@@ -69,6 +69,6 @@ def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
 
 
 def prove_ends(data: Array, ends: Array, name: str) -> None:
-    """Prove that two arrays contain strings of bytes, at least 1; arguments as in `prove_strings`."""
+    """Prove that two arrays contain at least one string of bytes; arguments as in `prove_strings`."""
     need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")
     need(ends[-1] == len(data), f"the last of the {name} ends at byte {ends[-1]} of {len(data)}")

@@ -30,8 +30,8 @@ from fst.tables import npz
 
 
 def digest_of(directory: bytes) -> str:
-    """The digest of a table: SHA-256 of the directory at the end of its file, which contains the name, the size and the CRC-32 of each
-    array. So no array is read again; a file is read whole, and compared with its directory, whenever it is loaded.
+    """The digest of a table: SHA-256 of the directory at the end of the table's file. The directory contains the name, the size and the
+    CRC-32 of each array. So the digest needs no array: whenever a file is loaded, the whole file is read and compared with its directory.
     """
     return sha256(directory).hexdigest()
 
@@ -51,13 +51,13 @@ class Origin(NamedTuple):
 
     @classmethod
     def of(cls, path: str | Path, directory: bytes) -> Origin:
-        """The origin of a table that was loaded from a path or a URL, given the directory at the end of the file."""
+        """The origin of a table that was loaded from a path or a URL; `directory` is the directory at the end of the file."""
         place = remote.plain(str(path))
         return cls(place if remote.is_remote(place) else str(Path(place).absolute()), digest_of(directory), len(directory))
 
     @property
     def is_current(self) -> bool:
-        """Whether the file still has the digest of the table; true for a URL, which is not read."""
+        """Whether the file still has the digest of the table; True for a URL, which is not read."""
         if remote.is_remote(self.place):
             return True
         with suppress(OSError, TableError):
@@ -68,7 +68,7 @@ class Origin(NamedTuple):
                 return digest_of(file.read(self.size)) == self.digest
         return False
 
-MAX_THREADS = 4  # more threads make loading no faster, because it would wait for memory, not for processors
+MAX_THREADS = 4  # more threads make loading no faster, because loading then waits for memory, not for processors
 MEMBER = "member"  # the key under which the metadata of a field contains its `npz.Member`
 
 Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
@@ -94,16 +94,16 @@ class Table(ABC):
 
     Attributes:
         header: the JSON in the file, which contains ``kind`` and all other metadata of the machine.
-        origin: the file that the table was loaded from; None for any other table, also for one that is derived from a loaded table.
+        origin: the file that the table was loaded from; None for any other table, even if it is derived from a loaded table.
         kind: the machine's name, as in ``header["kind"]``.
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here. Its entry point is `encode_rows` if `has_tokens`,
             else `run_rows`, see `fst.tables.kernel_call`.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
-        picture: the dotted name of a function of the table and a text, or None, that returns a `fst.automata.picture.Picture`.
-        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, kernels report the number of ids that do not fit into the
-            output.
-        encodes_all: whether every text has ids. If not, kernels write negative ids, for which the public class raises an error.
+        picture: the dotted name of a function that returns a `fst.automata.picture.Picture`, from the table, and a text or None.
+        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If False, kernels report the number of ids that do not fit into
+            the output.
+        encodes_all: whether every text has ids. If False, kernels write negative ids, for which the public class raises an error.
         has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
     """
 
@@ -117,11 +117,11 @@ class Table(ABC):
     has_tokens: ClassVar[bool] = True
 
     header: Mapping[str, Any]
-    origin: ClassVar[Origin | None] = None  # `proven` sets it for one table; no field, so a derived table has none
+    origin: ClassVar[Origin | None] = None  # `proven` sets it for one table; it is no field, so a derived table has no origin
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "__repr__" not in vars(cls):  # else `dataclass` makes one with the elements of all arrays
+        if "__repr__" not in vars(cls):  # otherwise `dataclass` makes a `__repr__` with the elements of all arrays
             cls.__repr__ = Table.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -167,12 +167,12 @@ class Table(ABC):
 
     @classmethod
     def folder(cls) -> str:
-        """The name of the folder that the machine has in each layer."""
+        """The name of the machine's folder, which is the same in each layer."""
         return cls.__module__.split(".")[-2]
 
     @classmethod
     def companion(cls, pattern: str) -> ModuleType | None:
-        """The module of the machine in another folder, such as ``fst.compile.machines.{}.last_tokens``; None if there is none.
+        """The module of the machine in another folder, such as ``fst.compile.machines.{}.last_tokens``; None if there is no such module.
 
         Args:
             pattern: the dotted name of the module, with ``{}`` for `folder`.
@@ -242,7 +242,7 @@ class Table(ABC):
             digest: as in `fst.tables.table.Origin`.
 
         Raises:
-            TableError: the file is missing or cannot be read, has another digest, or is no safe table of this kind.
+            TableError: the file is missing or cannot be read, has another digest, or is not a safe table of this kind.
         """
         remedy = "put this table there, or pickle fst.load(bytes_of_the_file), whose pickle contains the whole table"
         try:
@@ -262,10 +262,10 @@ class Table(ABC):
 
         Args:
             stored: the file.
-            place: the path or the URL of the file, which becomes the table's `origin`; None: there is none.
+            place: the path or the URL of the file, which becomes the table's `origin`; None: the table has no origin.
 
-        The proof and the checksums run at the same time, because they are independent, and both release Python's lock. If both fail, the
-        error is about the checksum, because damage also causes faults in the proof.
+        The proof and the checksums run at the same time, because they are independent, and both release the interpreter's lock. If both
+        fail, the error is about the checksum, because damage also causes faults in the proof.
 
         Raises:
             TableError: the file is damaged, has a different kind, or is not safe to run.
@@ -286,8 +286,8 @@ class Table(ABC):
         return table
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the path and the digest of the table's file; the bytes of the table if it comes from no file, or if the file is missing or
-        has changed. Equal bytes pickle to equal bytes. Unpickling proves the table again.
+        """Pickle the path and the digest of the table's file; or, if there is no file, or it is missing or has changed, the bytes of the
+        table. Equal bytes pickle to equal bytes. Unpickling proves the table again.
         """
         if self.origin is not None and self.origin.is_current:
             return type(self).restored, (self.origin.place, self.origin.digest)

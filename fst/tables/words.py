@@ -2,7 +2,7 @@
 
 The key of a word of up to `WORD_SYMBOLS` symbols is three 64-bit numbers with four classes each, padded with 0. The hash is the sum of the
 three numbers, each times one of `MULTIPLIERS`. The highest bits of the hash are the index of a bucket; the bits below them, xor the
-bucket's displacement, are the index of a slot. A slot contains the key and ``1 << 32 | id``; an unused slot is 0. See
+bucket's displacement, are the index of a slot. A slot contains the key of a word and ``1 << 32 | id``; an unused slot is 0. See
 `fst.compile.text.word_table`.
 
 Example: the words "un", "able" and "u" with the ids 1, 2 and 3, in 8 slots and 2 buckets with the displacements 0 and 6. The highest bit
@@ -44,7 +44,7 @@ def used(words: Array) -> tuple[Array, Array]:
 
 
 def prove(words: Array, displacements: Array, named: Array, longest: int) -> None:
-    """Prove that every hash leads to a slot, and that each word has exactly one id, which is the id of a token.
+    """Prove that every hash leads to a slot, and that each word in the table has exactly one id, the id of a token.
 
     Args:
         words, displacements: the arrays of the table.
@@ -54,7 +54,7 @@ def prove(words: Array, displacements: Array, named: Array, longest: int) -> Non
     need(len(words) % 4 == 0 and _is_power(len(words) // 4), f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
     buckets = len(displacements)
     need(buckets >= 2 and _is_power(buckets), f"there are {buckets} displacements, not 2, 4, 8 …")
-    # 1 + the id if the value is one id; any other value becomes a number that is below 1, or too high for an id
+    # 1 + the id if the value is one id; for any other value, a number that is below 1, or too high for an id
     numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
     known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
     wrong = (known != (words[0::4] > 0)) | (known != (words[3::4] > 0))
@@ -73,7 +73,7 @@ def prove_without(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
 
     Args:
         keys: the classes of words, in the form that `used` returns.
-        patterns: the patterns of contextual tokens. A kernel searches for them only in words that are not in the table.
+        patterns: the patterns of contextual tokens. A kernel searches for these tokens only in words that are not in the table.
     """
     strings: dict[int, set[bytes]] = {}
     may_begin = np.zeros(MAX_LABEL + 1, bool)

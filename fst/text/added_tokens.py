@@ -1,8 +1,8 @@
 """The proof of added tokens: special tokens, which are in the trie of `fst.text.reading`, and contextual tokens.
 
-A contextual token depends on normalized text or on its neighbours. A kernel searches for contextual tokens among the symbols of a text.
-Texts for which this search is not exact are normalized and searched a second time. Both searches must find the same tokens, so the proof
-refuses the same tokens as the compiler.
+A contextual token depends on normalized text or on the characters next to it. A kernel searches for contextual tokens among the symbols of
+a text. Texts for which the search among symbols is not exact are normalized and searched a second time. The search in the text and the
+search among symbols must find the same tokens, so the proof refuses the same tokens as the compiler.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
 def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     """The symbols of a contextual token, as classes."""
     listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
-    symbols = [(number, rank) for number, rank in listed if number]  # class 0 stands for a mark without a symbol
+    symbols = [(number, rank) for number, rank in listed if number]  # class 0 represents a mark without a symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
     need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} contains a mark that canonical ordering may move")
     return [number for number, _ in symbols]

@@ -1,11 +1,11 @@
 """The alphabet: the symbols that each character of raw text becomes.
 
 A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. Nearly all characters become the
-same symbols in every text. Only two rules depend on neighbours:
+same symbols in every text. Only two rules depend on adjacent characters:
 
-- The marks of a run of combining marks are sorted by rank. Ranks have the order of combining classes.
-- Words may end where characters of two kinds meet. If so, each character of one of these kinds becomes a symbol between two *fences*. Two
-  equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
+- The marks of a run of combining marks are sorted by rank. Ranks are in the order of Unicode's combining classes.
+- A word may end between two characters of different kinds. If so, each character of one kind becomes a symbol between two *fences*.
+  Two equal adjacent fences cancel out, so in a run of such characters, only the fences at the two ends remain.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Alphabet:
         passes: bool[n], whether the code point may be inside a run of marks, because it is a mark, or has no symbols.
         hidden: uint8[n]. If the code point begins with a mark that has no symbol, the rank of this mark; otherwise 0. This mark shifts the
             offsets of later marks in its run.
-        specials: the id of each special token. Special tokens are cut out of the raw text first. Of several tokens, the leftmost is cut
-            out; if several begin at one position, the longest.
-        composition: the composition that rewrites each stretch (the text between two special tokens) with suspects, before the mapping is
-            applied; None if nothing composes.
-        placed: runs of characters, by first and last code point. Only step-by-step normalization finds the offsets of these characters.
+        specials: the id of each special token. Special tokens are cut out of the raw text first. If several tokens overlap, the leftmost is
+            cut out; if several begin at one position, the longest is cut out.
+        composition: the composition that rewrites each stretch (the text between two special tokens) that contains suspects, before the
+            mapping is applied; None if no characters compose.
+        placed: runs of characters, by first and last code point. Only normalization step by step finds the offsets of such characters.
     """
 
     codes: NDArray[np.int64]
@@ -130,7 +130,7 @@ class Alphabet:
         yield from _in_order(run)
 
     def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
-        """Whether a code point may be inside a run of marks; and the symbols of the code point, as pairs of rank and symbol."""
+        """Whether a code point may be inside a run of marks; and the code point's symbols, as pairs of rank and symbol."""
         row = int(np.searchsorted(self.codes, code_point))
         if row == len(self.codes) or self.codes[row] != code_point:
             return False, [(0, code_point)]

@@ -31,15 +31,15 @@ from fst.text.stops import SIZE as STOPS_SIZE
 from fst.text.stops import stops
 from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, SPACE, Whitespace
 
-# Kinds of a code point, as bits. `CHANGES`: the code point, or the text before it, may change. `WORD`: it is a word character. `WHITE`: it
-# is whitespace. `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
+# Kinds of a code point, as bits. `CHANGES`: the code point may change, or may change the text before it. `WORD`: the code point is a word
+# character. `WHITE`: the code point is whitespace. `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove the code point.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
+CUT, ENDS = 8, 16  # bits of a byte above the bits of `fst.automata.matcher`, see `NormalizerArguments.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS = range(0, 4 * STOPS_SIZE, STOPS_SIZE)  # the tables in `NormalizerArguments.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
 NO_SYMBOL = 1 << 32
-KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
+KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # the columns of `EditArguments.rows`
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_EXPANSION = 1 << 9
 TRIMS_ALL, KEEPS_FIRST = 1, 2
@@ -51,7 +51,7 @@ class EditArguments(NamedTuple):
 
     Attributes:
         rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: the fields of `Edit`. All
-            other columns contain the start and the end of the edit's content, string and runs in the other arrays.
+            other columns contain the start and the end of the edit's content and string in `strings`, and of its runs in `runs`.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         stops: uint8[512 * edits], a table of `fst.text.stops` for each edit: the positions where a replaced string may begin.
     """
@@ -70,7 +70,7 @@ class NormalizerScalars(Fields):
     decomposes: Scalar  # 1 if Hangul syllables decompose
     longest: Scalar  # maximum number of bytes of a token of normalised text or of a string of cuts, plus the reach of all edits
     reach: Scalar  # maximum number of bytes of a string in `every`
-    trims: Scalar  # `TRIMS_ALL` or `KEEPS_FIRST` if spans of tokens exclude their whitespace, or all of it but the first space of a text
+    trims: Scalar  # `TRIMS_ALL`: spans of tokens exclude whitespace at their ends; `KEEPS_FIRST`: except the first space of a text
     strips: Scalar  # 1 if an edit or `fst.text.whitespace` strips whitespace
     puts: Scalar  # 1 if an edit adds text before or after a text
     has_edits: Scalar  # 1 if there are edits or a symbol for spaces
@@ -81,7 +81,7 @@ class NormalizerScalars(Fields):
     lags: Scalar  # 1 if removing a character with `DROPS` at the start of a stretch makes all later spans lag, see `fst.text.charsmap`
     has_maps: Scalar  # 1 if there are mappings of characters, or characters compose
     copies: Scalar  # 1 if a text without tokens is *copied*: each character stays or is `mapped`, after `lead` and a space by `prefix`
-    leads: Scalar  # 1 if the span of each character of `lead` is the first character of the text; 0 if it is empty
+    leads: Scalar  # 1 if the span of each character of `lead` is the first character of the text; 0 if this span is empty
     puts_behind: Scalar  # 1 if an edit adds text after a text
 
 
@@ -91,23 +91,23 @@ class NormalizerArguments(NamedTuple):
     Attributes:
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string of
-            `every`, or if one of these strings has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
+            `every`, or if a string of `every` has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
             begin after the byte.
-        stops: tables of `fst.text.stops`. `IF_FOUND_ANYWAY`: characters with `CHANGES`, except those whose result is in `mapped`; and all
-            strings of `every`. `IF_FOUND_ALONE`: all characters with `CHANGES`, and the strings with the value `FOUND_ALONE`. `OF_TOKENS`:
-            all tokens. `OF_WORDS`: whitespace, and symbols for a space.
+        stops: tables of `fst.text.stops`. `IF_FOUND_ANYWAY`: characters with `CHANGES`, except characters whose result is in `mapped`; and
+            all strings of `every`. `IF_FOUND_ALONE`: all characters with `CHANGES`, and the strings with the value `FOUND_ALONE`.
+            `OF_TOKENS`: all tokens. `OF_WORDS`: whitespace, and symbols for a space.
         mapped: uint8[256], the result for each byte of a text that is copied, see `copies`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character itself.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
-        ascii: uint8[128], the ASCII character that each ASCII character becomes next to any neighbours; `NO_ASCII` if there is no such
-            character.
+        ascii: uint8[128], the ASCII character that each ASCII character becomes whatever the characters next to it are; `NO_ASCII` if there
+            is no such character.
         last_numbers, last_ends, last_lists: the mapping that is applied to characters after composition, in the form of `numbers`,
             `list_ends` and `lists`.
         raw_tokens, normalized_tokens: the tokens of raw and of normalized text in UTF-8; the value of each token is its row in `tokens`.
-        tokens: uint8[tokens], the flags of each token. The index of a token is the number in its mark.
+        tokens: uint8[tokens], the flags of each token. The row of a token is the number in the token's mark.
         every: all tokens, and strings that edits change. A walk finds overlapping strings, too. The value of a string is `FOUND_ALONE` or
             `FOUND_ANYWAY`.
         cuts: the strings of cuts. A walk finds overlapping strings, too.
@@ -149,7 +149,7 @@ class NormalizerWork(NamedTuple):
 
     Attributes:
         items: uint64[capacity], parts of characters, ``code point | number of raw characters replaced << 32``.
-        sorted_items: uint64[capacity], counts: uint64[257], for sorting.
+        sorted_items: uint64[capacity], counts: uint64[257], scratch for sorting marks.
         origins: uint32[capacity], the index in the raw text of each replaced character.
         stretch: uint8[capacity + 64], a normalised stretch; the last 64 bytes are read, but not written.
         stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
@@ -191,7 +191,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
     """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`.
 
     The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the
-    first also find marks.
+    first also find the marks of tokens.
     """
     raw, last = raw_tokens(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
@@ -206,7 +206,8 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
 
 
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
-    """The arguments for finding borders in a text with a sequence of normalizers. A character changes if any of them changes it.
+    """The arguments for finding borders in a text with a sequence of normalizers. A character counts as changed if one of the normalizers
+    changes it.
 
     If there is a single normalizer, and it only composes and maps characters, `CHANGES` is set only for characters that may affect the text
     before them.
@@ -310,7 +311,7 @@ def marks(added: AddedTokens) -> dict[bytes, int]:
 
 
 def mark(number: int) -> bytes:
-    """The mark of a token.
+    """The mark of the token with a number.
 
     >>> mark(65).hex()
     'ff80808181'
@@ -325,7 +326,7 @@ def expansion_bound(by: Normalizer) -> int:
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
-    """Prove that a normalizer finds contextual tokens, that its expansion bound is at most `MAX_EXPANSION`, and that it loads fast."""
+    """Prove that a normalizer finds contextual tokens, that the expansion bound is at most `MAX_EXPANSION`, and that loading is fast."""
     need(by or not added.contextual, "there are contextual added tokens, and no normalizer finds them")
     if by is None:
         return
@@ -387,7 +388,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     A token is `FOUND_ANYWAY` only if no rule changes whitespace next to tokens.
     """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
-    if by.whitespace.separator != KEEPS:  # of two adjacent separators, rewriting removes one
+    if by.whitespace.separator != KEEPS:  # rewriting removes one of two adjacent separators
         every[2 * (SPACE if by.whitespace.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
     known = without_context(added) if by.whitespace.prefix == NEVER and not puts and not _strips(by) else {}
@@ -432,10 +433,10 @@ def _stops(every: Mapping[str, int], tokens: Iterable[str], kinds: Array, mapped
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
-    """Compute `mapped` of a `NormalizerArguments`, the result for each byte.
+    """Compute the field `mapped` of a `NormalizerArguments`, the result for each byte.
 
-    The last mapping alone determines the result for an ASCII character, with three exceptions: the character or its image is whitespace,
-    may change for a different reason, or is in one of `strings`.
+    The last mapping alone determines the result for an ASCII character, except if the character or its image is whitespace, may change for
+    a different reason, or is in one of `strings`.
 
     Args:
         ascii_, kinds: the fields of `NormalizerArguments`, but `kinds` excludes the changes by the last mapping.
@@ -450,7 +451,7 @@ def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterab
 
 
 def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
-    """Compute `kinds` of a `NormalizerArguments`, without the changes by the last mapping."""
+    """Compute the field `kinds` of a `NormalizerArguments`, without the changes by the last mapping."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     word = added.context.word if added.context else ()
     for first, last in zip(word[0::2], word[1::2], strict=True):
@@ -472,7 +473,7 @@ def _change(kinds: NDArray[np.uint8], runs: Iterable[Sequence[int]]) -> None:
 
 
 def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
-    """bool[0x110000], the characters with the bit `DROPS`: a charsmap may remove their parts, and spans may then lag."""
+    """bool[0x110000], the characters with the bit `DROPS`: a charsmap may remove a part of such a character, and spans may then lag."""
     charsmap, found = charsmap_of(by.edits), np.zeros(CODE_POINTS, np.bool_)
     if charsmap is None or charsmap.manner == LONGEST_STRINGS or not charsmap.drops.any():
         return found

@@ -5,8 +5,8 @@ Only few characters become much longer; U+FDFA, for example, becomes 18 letters.
 its characters.
 
 Bounds are computed backwards, from the last step of rewriting to the first. The bytes of a replacement count for the first character of the
-replaced string, and the bytes of a composite for its first part. Cuts and tokens of normalized text are rare, so the sum is simply
-multiplied by the largest factor by which they lengthen a text.
+replaced string, and the bytes of a composite count for its first part. Cuts and tokens of normalized text are rare, so the sum is simply
+multiplied by the largest factor by which cuts and tokens lengthen a text.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from fst.text.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, T
 from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import Normalizer, spread
 
-BLOCK = 1 << 20  # bytes of a text that are counted at a time
-MAX_PASSES = 8  # maximum number of passes over the pairs that compose; no composite has more marks
+BLOCK = 1 << 20  # number of bytes of a text that are counted at a time
+MAX_PASSES = 8  # maximum number of passes over the pairs that compose; no composite has more marks than this
 
 Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes of the text that replaces the character
 
@@ -69,13 +69,13 @@ class CharacterExpansion:
 
 
 def sizes() -> Bounds:
-    """The number of bytes of each character."""
+    """The number of UTF-8 bytes of each character."""
     return character_sizes(np.arange(CODE_POINTS))
 
 
 def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds, int]:
-    """Compute the bounds of characters before an edit from the bounds after it. Returns the bounds, and the maximum number of bytes that
-    this edit and all later edits add at the ends of a stretch.
+    """Compute the bounds of characters before an edit from the bounds after the edit. Returns the bounds, and the maximum number of bytes
+    that this edit and all later edits add at the ends of a stretch.
     """
     if isinstance(edit, Charsmap):
         return with_strings(edit.strings, bounds), at_ends
@@ -109,7 +109,7 @@ def mapped(images: Images, bounds: Bounds) -> Bounds:
 
 
 def composed(composition: Composition, bounds: Bounds) -> Bounds:
-    """Compute the bounds of characters before a composition from the bounds after it."""
+    """Compute the bounds of characters before a composition from the bounds after the composition."""
     if composition.pairs:
         bounds = _before_composing(composition, bounds)
     found, index = bounds.copy(), np.arange(SYLLABLES)
@@ -122,7 +122,7 @@ def composed(composition: Composition, bounds: Bounds) -> Bounds:
 
 
 def _before_composing(composition: Composition, bounds: Bounds) -> Bounds:
-    """Raise the bound of each character to the bounds of its composites."""
+    """Raise the bound of each character to the highest bound of a composite that begins with it."""
     bounds = bounds.copy()
     firsts, _, wholes = np.array([(*pair, whole) for pair, whole in composition.pairs.items()], np.int64).T
     syllables, leading = bounds[HANGUL : HANGUL + SYLLABLES], bounds[LEADING : LEADING + SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)]

@@ -3,12 +3,12 @@
 A *manner* is a method of finding the strings. The manners are:
 
 - `CLUSTERS`, the method of ``tokenizers``: the text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a
-  whole if it begins with a string of the charsmap; the shortest of these strings gives the replacement. In all other clusters, each
+  whole if it begins with a string of the charsmap: by the replacement of the shortest such string. In all other clusters, each
   character is looked up alone.
 - `LONGEST`, the method of ``sentencepiece``: the longest string at each position is replaced.
-- `PIECEWISE`: like `LONGEST`, but no span covers removed text: a gap between two spans shows the next edit where text was removed.
-- `KEEPING`: like `PIECEWISE`, but each string is replaced by itself. The text does not change; spans change only where other edits change
-  the text.
+- `PIECEWISE`: like `LONGEST`, but no span covers removed text: the next edit finds removed text by the gap between two spans.
+- `KEEPING`: like `PIECEWISE`, but each string is replaced by itself. So the text does not change, and spans change only where other edits
+  change the text.
 
 A charsmap is an edit of a stretch, see `fst.text.edits`.
 """
@@ -44,7 +44,7 @@ class Charsmap:
     """A charsmap."""
 
     kind: ClassVar[str] = CHARSMAP
-    data: bytes  # the bytes, see `fst.automata.double_array.read`
+    data: bytes  # the bytes of the double array and the texts, see `fst.automata.double_array.read`
     manner: str  # one of `MANNERS`
     classes: Runs = ()  # the classes of characters, see `fst.text.clusters`; empty unless the manner is `CLUSTERS`
 
@@ -73,7 +73,7 @@ class Charsmap:
 
     @Lazy
     def strings(self) -> DoubleArray:
-        """The strings and their replacements."""
+        """The double array of the strings and their replacements."""
         return read(self.data, SHORT - 1 if self.manner == CLUSTERS else MAX_STRING, None if self.manner in IN_PIECES else MAX_LENGTHS)
 
     def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
@@ -91,7 +91,7 @@ class Charsmap:
                 yield from ((char, self._shortest(char)) for char in cluster)
 
     def _shortest(self, text: str) -> str | None:
-        """The replacement of the shortest string that a text begins with."""
+        """The replacement of the shortest string with which a text begins."""
         return next((self.strings.text(value) for _, value in self.strings.prefixes(text.encode())), None)
 
     def longest(self, text: str) -> Iterator[Replaced]:
@@ -134,7 +134,7 @@ class Charsmap:
         """bool[0x110000], whether a character is the second character of a longer string that may be replaced."""
         strings, is_second = self.strings, np.zeros(CODE_POINTS, bool)
         firsts = strings.characters
-        if self.manner == CLUSTERS:  # if a string begins with a shorter string, only the shorter string is ever found
+        if self.manner == CLUSTERS:  # if a string begins with a shorter string, only the shorter string is found
             firsts = type(firsts)(*(array[firsts.values < 0] for array in firsts))
         found, at = strings.seconds(firsts.nodes)
         if self.manner == CLUSTERS:
@@ -160,7 +160,7 @@ class Charsmap:
 
     @property
     def reach(self) -> int:
-        """Upper bound on the number of context bytes that decide the result for a character."""
+        """Upper bound on the number of bytes around a character that decide the result for it."""
         return 2 * SHORT if self.manner == CLUSTERS else self.strings.longest
 
     @property
@@ -172,9 +172,9 @@ class Charsmap:
 def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:
     """The spans of characters as in ``tokenizers``.
 
-    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then ``tokenizers`` reads the old
-    characters in parallel with the new characters. An added character has the span of the last character read. Removed characters are read
-    together with the new character before them. Removed characters at the beginning are never read, so all later spans lag.
+    For each new character, ``tokenizers`` records the number of characters that are added or removed there. Then ``tokenizers`` reads the
+    old characters in parallel with the new characters. An added character has the span of the last character read. Removed characters are
+    read together with the new character before them. Removed characters at the beginning are never read, so all later spans lag.
     """
     changes = list[int]()
     for string, new in replaced:

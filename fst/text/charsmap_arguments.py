@@ -19,15 +19,15 @@ class CharsmapScalars(Fields):
     """The scalars of `CharsmapArguments`."""
 
     in_clusters: Scalar  # 1 if clusters are replaced, 0 if the longest strings are replaced
-    extends: Scalar  # 1 if removed text is in the span of the character before it
+    extends: Scalar  # 1 if the span of a character includes removed text after it
 
 
 class CharsmapArguments(NamedTuple):
     """A charsmap, see `fst.text.charsmap`. Without a charsmap, all arrays are empty.
 
     Attributes:
-        kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string that changes, `IS_SECOND` if it is the second character
-            of a longer string.
+        kinds: uint8[0x110000], bits of a character: `IS_STRING` if the character is a string that changes, `IS_SECOND` if it is the second
+            character of a longer string.
         stops: uint8[512], a table of `fst.text.stops` for the characters in `kinds`.
         values: uint32[0x110000], 1 + the position of a character's replacement in `texts`; 0 if the character alone is not a string.
         units: uint32[n], the double array, see `fst.automata.double_array`.

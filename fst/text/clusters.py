@@ -1,8 +1,8 @@
 """Extended grapheme clusters: characters that stay together (Unicode Standard Annex 29).
 
-The classes of two neighbours determine whether they stay together. Two rules also look further back. A consonant stays with an earlier
-consonant if there are only marks between them, of which at least one is a linker. A pictograph stays with an earlier pictograph if there
-are only marks and a joiner between them.
+The classes of two neighbours determine whether they stay together. Two rules also depend on earlier characters. A consonant stays with an
+earlier consonant if there are only marks between them, of which at least one is a linker. A pictograph stays with an earlier pictograph if
+there are only marks and a joiner between them.
 
 The rule for pairs of regional indicators is left out, because it makes no difference for charsmaps: a cluster with two regional indicators
 has more than `SHORT` bytes.
@@ -24,17 +24,17 @@ NAMES = (
 )
 CLASSES = range(len(NAMES))
 OTHER, RETURN, FEED, CONTROL, PREPEND, CONSONANT, PICTOGRAPH, EXTEND, LINKER, NONJOINER, JOINER, SPACING, L, V, T, LV, LVT = CLASSES
-SYLLABLE = len(NAMES)  # stands for `LV` or `LVT` in `Runs`; which of them depends on the syllable
+SYLLABLE = len(NAMES)  # in `Runs`, a syllable, whose class is `LV` or `LVT`
 CONTROLS = RETURN, FEED, CONTROL
 MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
 IN_CONJUNCTS = EXTEND, LINKER, JOINER  # the classes allowed between two consonants, with at least one linker
 EXTENDS = EXTEND, LINKER, NONJOINER  # the classes allowed between a pictograph and a joiner
-PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # for Hangul: the classes that stay with a previous class
+PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # for Hangul: class → the next classes that stay together with it
 
-# the rules for pairs of classes; the last two rules depend on the text before the pair
+# the rules for pairs of classes; the last two also depend on the text before the pair
 APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)
 
-Runs = Sequence[Sequence[int]]  # each run is the first and the last code point of characters with one class, and this class
+Runs = Sequence[Sequence[int]]  # each run is three numbers: the first and the last code point of characters with one class, and this class
 
 
 def of_pair(first: int, second: int) -> int:
@@ -76,7 +76,7 @@ def clusters(text: str, classes: NDArray[np.uint8]) -> Iterator[str]:
 
 
 def is_together(kinds: Sequence[int], at: int) -> bool:
-    """Whether a character stays with the previous one; `kinds` are the classes of all characters."""
+    """Whether a character stays together with the previous character; `kinds` are the classes of all characters."""
     found = of_pair(kinds[at - 1], kinds[at])
     if found == IN_CONJUNCT:
         begin = _before(kinds, at, IN_CONJUNCTS)
@@ -87,7 +87,7 @@ def is_together(kinds: Sequence[int], at: int) -> bool:
 
 
 def _before(kinds: Sequence[int], at: int, skipped: Sequence[int]) -> int:
-    """The start of the run of `skipped` classes that ends at a position."""
+    """The start of the run of characters with classes in `skipped` that ends at a position."""
     while at and kinds[at - 1] in skipped:
         at -= 1
     return at

@@ -1,12 +1,12 @@
-"""Composition: a letter and the marks after it become one character. Composition depends on neighbours, so classes of characters cannot
-express it.
+"""Composition: a letter and the marks after it become one character. Composition depends on adjacent characters, so classes of characters
+cannot express it.
 
 Most texts are composed already. *Suspects* are the characters that composition could change. In a text without suspects, only marks must be
 sorted, which WordPiece's kernels do. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.composition`;
 `Composition.apply` is their specification.
 
-The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers compose several times, each time is a step, see
-`fst.text.normalizer.NormalizerSteps`.
+The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers compose several times, each composition is a
+step, see `fst.text.normalizer.NormalizerSteps`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
-ITSELF = CODE_POINTS  # a value in an image that means the mapped character; it is one past the last code point
+ITSELF = CODE_POINTS  # in an image, instead of the mapped character; this number is one past the last code point
 MAX_ROW = 64  # maximum length of a stored row, except for suspects; also the largest factor by which a text may become longer
 NO_ASCII = 0xFF
 FIRST_PART = 1 << 21  # the bit above a code point, set for the first part of a character
@@ -66,14 +66,14 @@ class Images:
 
 @dataclass(frozen=True)
 class Composition:
-    """All normalizers up to the one that composes a text or orders its marks, merged into a single step.
+    """All normalizers up to the normalizer that composes a text or orders its marks, merged into a single step.
 
     Attributes:
         first: the mapping that is applied before decomposition.
         decompositions: the full decomposition of each character that decomposes, except Hangul syllables.
         orders: the rank of each mark in canonical ordering, at least 1.
         pairs: the composite of each pair of characters that composes. Without pairs, nothing composes, not even Hangul syllables.
-        suspects: the characters whose presence may change a text in more than the order of its marks.
+        suspects: the characters that may cause a change of a text in more than the order of its marks.
     """
 
     first: Images
@@ -134,7 +134,7 @@ class Composition:
 
     def _composed(self, parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         composed: list[tuple[int, int]] = []
-        starter, last = -1, 0  # the index of the letter that marks compose with; the rank of the previous character
+        starter, last = -1, 0  # the index of the letter with which marks compose; the rank of the previous character
         for code, more in parts:
             order = self.orders.get(code, 0)
             blocked = starter < 0 or (last >= order and starter + 1 < len(composed))
@@ -161,7 +161,7 @@ NOT_COMPOSED = Composition(Images([]), {}, {}, {}, frozenset())
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
-    """Check and return the rows that the JSON form contains under a name."""
+    """Return the rows that the JSON form contains under a name, after a check."""
     rows = stored[name] if isinstance(stored, dict) and name in stored else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise ValueError(f"{name!r} is not a list of rows")
@@ -177,7 +177,7 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The spans of composed characters: a replacing character has the next span, an added one that of the character before it."""
+    """The spans of composed characters: a replacing character has the next span, an added character the span of the character before it."""
     following = 0
     for _, more in composed:
         if more > 0:
@@ -238,7 +238,7 @@ def ranks_of(composition: Composition) -> NDArray[np.uint8]:
 
 def joining_of(composition: Composition) -> NDArray[np.bool_]:
     """bool[0x110000], the characters that may affect the text before them: their parts begin with a mark or with the second part of a
-    composite, or they have no parts.
+    composite, or there are no parts.
     """
     numbers, list_ends, lists = lists_of(composition.first, composition.decompositions)
     joining, starts = ranks_of(composition) > 0, np.arange(CODE_POINTS)

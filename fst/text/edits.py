@@ -42,8 +42,9 @@ class Edit:
         kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
             each `string` by `content`, from the left. `RUNS`: replace each maximal run of the characters in `runs` by `content`. `SPACES`:
             change spaces like ``sentencepiece``, see `_spaced`.
-        left, right: whether the left end and the right end are stripped. For `SPACES`, `left`: whether a space is added before the text;
-            `right`: whether spaces at the ends and each `string` at the right end are removed, and runs of spaces become one space.
+        left, right: whether the left end and the right end are stripped. For `SPACES`, `left` is whether a space is added before the text;
+            `right` is whether spaces at both ends, and each `string` at the right end, are removed, and each run of spaces
+            becomes one space.
         content: the inserted text. For `SPACES`, the text that is added at the end: a space or nothing.
         string: the replaced text.
         runs: the set of characters for `RUNS`, as ranges of code points (first, last).
@@ -104,7 +105,8 @@ class Edit:
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
-        """Change spaces like ``sentencepiece``. Return the new text, and its spans: each span ends where the next span begins.
+        """Change spaces like ``sentencepiece``. Return the new text, and the spans of its characters: each span ends where the next span
+        begins.
 
         The space added before the text follows all spaces at the beginning of the raw text. The span of this space ends where the first
         character begins, so it covers the text that was removed before this character. The space added at the end has an empty span. No
@@ -131,7 +133,7 @@ class Edit:
         return "".join(chars), [*zip(begins, [*begins, end][1:], strict=True)]
 
     def _matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The spans of the replaced strings."""
+        """The spans in a text of the strings that the edit replaces."""
         at = 0
         while at < len(text):
             end = at + len(self.string) if self.kind == REPLACE and text.startswith(self.string, at) else at
@@ -147,7 +149,7 @@ class Edit:
 
     @property
     def singles(self) -> Sequence[Sequence[int]]:
-        """Runs of characters that the edit may change, even if they occur alone."""
+        """Runs of characters that the edit may change, even if such a character occurs alone."""
         if self.kind == SPACES and self.right:
             return [(ord(char), ord(char)) for char in self.string[-1:] if char != SPACE]
         if self.kind != RUNS or self.least > 1:
@@ -179,7 +181,7 @@ class Edit:
 
     @property
     def reach(self) -> int:
-        """Upper bound on the number of context bytes that decide whether the edit changes a character."""
+        """Upper bound on the number of bytes around a character that decide whether the edit changes it."""
         if self.kind == SPACES:
             return 4 * self.right
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0

@@ -3,9 +3,9 @@
 1. Find added tokens in the raw text.
 2. Normalize each *stretch*, the text between two added tokens: apply the edits `before`, order marks, compose and map characters, apply the
    edits `after`.
-3. Find added tokens in each normalized stretch. The text between two of these tokens is a *part*.
+3. Find added tokens in each normalized stretch. The text between two added tokens of either kind is a *part*.
 4. Write the spaces of each part, see `fst.text.whitespace`. With ``add_prefix_space``, for example, a part gets a leading space. If splits
-   come before ``add_prefix_space``, each pre-token of these splits gets a leading space, and an `EDGE` separates two of them.
+   come before ``add_prefix_space``, each pre-token of these splits gets a leading space, and an `EDGE` separates adjacent pre-tokens.
 5. Add a space after each string of `Cuts`, so that the splitter restarts there.
 
 The search for added tokens finds the longest token at each position and continues after it, like ``AddedVocabulary.find_matches`` of
@@ -36,16 +36,16 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
 
 RATIOS = 840  # a common multiple of 1 to 8, the possible byte lengths of one or two characters
-OF_SYLLABLE = 3  # the bound for a Hangul syllable, which has at most three parts; each part has as many bytes as the syllable
+OF_SYLLABLE = 3  # the expansion bound of a Hangul syllable, which has at most three parts, each with as many bytes as the syllable
 
 
 def of_images(images: Images) -> Fraction:
-    """The bound for a mapping of characters. Of a run of characters, the first has the fewest bytes, and so decides the bound."""
+    """The expansion bound of a mapping of characters, see `_most`. The first character of a run has the fewest bytes, and so decides."""
     return _most(([first], [first if part == ITSELF else part for part in image]) for first, _, *image in images.runs)
 
 
 def of_composition(composition: Composition) -> Fraction:
-    """The bound for a composition, which consists of a mapping, the decomposition (Hangul syllables last), and the composites."""
+    """The expansion bound of a composition: the product of the bounds of its steps: mapping, decomposition (Hangul last), composites."""
     parts = composition.decompositions.values()
     makes_syllables = any(HANGUL <= part < HANGUL + SYLLABLES for part in chain.from_iterable(parts))
     decomposed = _most(([code], parts) for code, parts in composition.decompositions.items())
@@ -54,9 +54,10 @@ def of_composition(composition: Composition) -> Fraction:
 
 
 def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
-    """The bound for changes. A change is a string of code points before, and a string of code points after.
+    """The expansion bound of some changes: the maximum number of bytes after a change per byte before it. A change is a pair of strings of
+    code points: the text before it and the text after it.
 
-    The bound is at least 1: text that a later change removes needs capacity until then.
+    The bound is at least 1, because text that a later change removes needs capacity until then.
     """
     listed = [*changes]
     if not listed:
@@ -77,7 +78,7 @@ def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
 MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: numbers of lists are uint16, and a list may need two
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: numbers of lists are uint16; a decomposition may need two
 
 
 class Stretch(NamedTuple):
@@ -92,9 +93,9 @@ class Stretch(NamedTuple):
 class Cuts:
     """Strings that become pre-tokens, although the automaton of the splitter ignores them.
 
-    The pattern of a splitter may contain an added token. The search for added tokens removes it from the text, but normalizers may create
-    it again: `Lowercase` creates CLIP's ``<|endoftext|>`` from ``<|EndOfText|>``. A space is added after each of these strings, because the
-    splitter drops spaces and restarts after them.
+    The pattern of a splitter may contain an added token. The search for added tokens removes such a token from the text, but normalizers
+    may create it again: `Lowercase` creates CLIP's ``<|endoftext|>`` from ``<|EndOfText|>``. A space is added after each such string,
+    because the splitter drops spaces and restarts after a space.
 
     Attributes:
         strings: the strings; no string is a prefix of another.
@@ -260,7 +261,7 @@ NOTHING = Normalizer(None, Images([]), NO_WHITESPACE)
 
 @dataclass(frozen=True)
 class NormalizerSteps:
-    """Normalizers that change a text one after the other, for machines that otherwise fold them into an alphabet.
+    """Normalizers that change a text one after the other, for machines that fold the normalizers into an alphabet for most texts.
 
     A `Normalizer` orders marks once. Offsets depend on each ordering, so a sequence such as NFC, BertNormalizer needs a `Normalizer` for
     each step. Added tokens of raw text are found before the first step, added tokens of normalized text after the last step.
@@ -308,11 +309,12 @@ class NormalizerSteps:
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """The start, end and id of each added token in a text. For each stretch between these tokens, the id is None. `text`: raw or normalized
-    text. `tokens`: the tokens by their spelling. `word`: the code points of word characters; a token with ``single_word`` next to a word
-    character is ignored.
+    """The start, end and id of each added token in a text. Each stretch between two added tokens is included, with None as its id. `text`:
+    raw or normalized text. `tokens`: the tokens by their spelling. `word`: the code points of word characters; a token with ``single_word``
+    next to a word character is ignored.
     """
-    # `at`: where the search continues; `begun`: the end of the last token; `white`: the end of the whitespace that the last token includes
+    # `at`: where the search continues; `begun`: the end of the last token, where the stretch begins; `white`: the end of the whitespace
+    # that the last token includes
     at = begun = white = 0
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
@@ -346,9 +348,9 @@ def spread(by: Normalizer) -> int:
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:
-    """The spellings and ids of the tokens that are also found without rewriting, in a text that rewriting does not change.
+    """The spellings and ids of the tokens that a search without rewriting also finds, if rewriting does not change the text.
 
-    These tokens have no flags. If they are tokens of normalized text, they cannot overlap with tokens of raw text.
+    These tokens have no flags. Among them, tokens of normalized text cannot overlap with tokens of raw text.
     """
     raw = raw_tokens(added)
     shared = {*overlapping(normalized_tokens(added), raw)}
@@ -368,7 +370,7 @@ def normalized_tokens(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def flagged(token: ContextualToken) -> bool:
-    """Whether a token has flags, so that its neighbours decide whether it is found, and how much whitespace it includes."""
+    """Whether a token has flags, so that the characters next to it decide whether it is found, and how much whitespace it includes."""
     return token.single_word or token.lstrip or token.rstrip
 
 
@@ -377,6 +379,6 @@ def word_of(added: AddedTokens) -> frozenset[int]:
     return _code_points(tuple(added.context.word)) if added.context else frozenset()
 
 
-@lru_cache(maxsize=8)  # one for each set of letters among the loaded tables; walks ask for it in each text
+@lru_cache(maxsize=8)  # one result for each set of letters among the loaded tables, because walks need it in each text
 def _code_points(runs: tuple[int, ...]) -> frozenset[int]:
     return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))

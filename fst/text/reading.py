@@ -11,12 +11,12 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
     record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
-    first. Class 0 stands for a mark without a symbol, which only has a position in a run of marks.
+    first. In a list, class 0 represents a mark without a symbol, which only has a position in a run of marks.
 ``specials``
     the trie of the added tokens that are cut out of the raw text first, one character per node; each token has a class.
 
 If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read. The
-second half contains the classes of normalized characters: `NORMALIZED` is added to their code points.
+second half contains the classes of normalized characters: `NORMALIZED` is added to the code points of these characters.
 
 Example: the table of the WordPiece tokens [UNK], [SEP], a, ##b, e and ##e, which folds case and removes accents. "[" is a list with the
 flag `STARTS_SPECIAL`; U+0301, an acute accent, is a list that continues a run of marks, whose only item is class 0 with a rank::
@@ -99,7 +99,7 @@ class ReadingTable(Table):
         return found
 
     def listed(self, number: int) -> list[tuple[int, int]]:
-        """The classes that a class expands to, with their ranks in canonical ordering (rank 0 never moves)."""
+        """The classes to which a class expands, each with its rank in canonical ordering (rank 0 never moves)."""
         record = self.classes[2 * number]
         if field_kind(record) != LIST:
             return [(number, 0)]
@@ -143,7 +143,7 @@ class ReadingTable(Table):
         return end
 
     def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
-        """The symbols of a character or of a run of marks, sorted by rank. Symbols of equal rank keep their order.
+        """The symbols of a character or of a run of marks, sorted by rank. Symbols of equal rank stay in their order in the text.
 
         Spans stay in text order. The first symbol of each character gets the span of the next character that has symbols. Every other
         symbol gets the span of the symbol before it.
@@ -173,7 +173,7 @@ def parents_of(specials: Array) -> Array:
     """
     _, child, sibling, _ = specials.T
     nodes = np.arange(len(specials))
-    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first sibling
+    first = nodes.copy()  # for each node, an earlier sibling; after the loop, its first sibling
     first[sibling[sibling >= 0]] = nodes[sibling >= 0]
     while not np.array_equal(sooner := first[first], first):
         first = sooner
@@ -234,8 +234,8 @@ def _code_point(pages: Array, at: int) -> str:
 
 
 def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
-    """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each first character has the flag
-    `STARTS_SPECIAL`. `table`: a table; the proofs of all its other arrays must have passed. `specials`: token → id.
+    """Prove that the trie contains exactly the special tokens of the metadata, and that the class of each token's first character has the
+    flag `STARTS_SPECIAL`. `table`: a table; the proofs of all its other arrays must have passed. `specials`: token → id.
     """
     need(table.specials.shape[1] == 4, f"nodes of specials have {table.specials.shape[1]} fields; expected 4")
     code, child, sibling, number = table.specials.T

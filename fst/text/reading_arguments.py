@@ -20,7 +20,7 @@ class Reader(NamedTuple):
 
     Attributes:
         bmp_classes: uint16[65536], by UTF-16 unit: the class if the unit always determines one symbol; the class with the bit `NOT_PLAIN`
-            if it does so unless a special token begins there; `NOT_PLAIN` otherwise.
+            if the unit does so unless a special token begins there; `NOT_PLAIN` otherwise.
         records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
         pages, blocks, lists: see `fst.text.reading.ReadingTable`; `lists` is ``symbols`` there.
         specials: the special tokens; the value of each token is its class.
@@ -56,7 +56,7 @@ def with_end(records: Array, end: np.uint64 = WHITESPACE) -> Array:
 
 
 def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Return the array in the form that `fst.core.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
+    """Return an array in the form that `fst.core.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
     return np.require(array, dtype, ["C", "A"])
 
 

@@ -20,9 +20,9 @@ Span = tuple[int, int]
 BEHAVIORS: tuple[str, ...] = get_args(Behavior)
 MAX_CLASSES = 62
 DEAD, START = 0, 1
-# Numbers in the arguments of kernels that search for pre-tokens:
-MEMO = 3  # number of elements of a memo that `fst.runtime.kernels.tries.match_at` uses; the elements for the search for pre-tokens follow
-STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices into a memo, see `fst.runtime.text.kernels.search`
+# Constants for the kernels that search for pre-tokens:
+MEMO = 3  # the first elements of a memo are for `fst.runtime.kernels.tries.match_at`, the later elements for the search for pre-tokens
+STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices of these later elements, see `fst.runtime.text.kernels.search`
 FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
 
 
@@ -32,15 +32,15 @@ class Splitter:
 
     A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and of a bit, which
     is set if a match ends before the symbol. So the end of a match is known only after the next symbol is read, and a pattern can look one
-    symbol ahead. A search ends in DEAD, and its result is the longest match. The next search begins at the end of this match. If there is
-    no match, the next search begins one symbol after the start of this search.
+    symbol ahead. A search ends in DEAD, and its result is the longest match. The next search begins at the end of this match. If a search
+    finds no match, the next search begins one symbol after the start of the failed search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
             for the end of the text, and leads to DEAD. The row of DEAD is zero.
         behavior: the reference's name of the rule that makes pre-tokens from matches and from the gaps between them.
-        invert: whether matches and gaps swap their roles.
+        invert: whether gaps count as matches, and matches as gaps.
         dropped: a set of classes. A pre-token is dropped if the class of its first character is in this set.
     """
 

@@ -1,9 +1,9 @@
 """Rules for spaces in a part of a text. The rules apply before a splitter cuts the part.
 
-In SentencePiece, a piece includes the space before its word, written as a *symbol*, mostly ▁. So pipelines for SentencePiece models replace
-each space by the symbol. This module does the reverse and replaces the symbol by a space, in texts and in tokens. Nearly all texts contain
-spaces and no symbol, so they do not change. If the symbol is not a token, spaces become the symbol, and the model falls back to the bytes
-of the symbol.
+In SentencePiece, a piece at the beginning of a word includes the space before it, written as a *symbol*, mostly ▁. So pipelines for
+SentencePiece models replace each space by the symbol. This module does the reverse and replaces the symbol by a space, in texts and in
+tokens. Nearly all texts contain spaces and no symbol, so these texts do not change. If the symbol is not a token, spaces become the symbol,
+and the model falls back to the bytes of the symbol.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Whitespace:
         prefix: the words that get a leading space, unless they begin with a space or the symbol: `ALWAYS`: all words; `NEVER`: no word;
             `FIRST`: only a word at the beginning of the raw text.
         symbol: the character that means a space; "" if no character does.
-        separator: `KEEPS`: the part is one word. For the other values, whitespace separates words, and is replaced by the empty string
+        separator: `KEEPS`: the part is one word. `JOINS`, `BREAKS`: whitespace separates words, and is replaced by the empty string
             (`JOINS`) or by a line break (`BREAKS`).
-        keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
+        keeps_symbol: whether spaces are written as the symbol. If False, the symbol is written as a space.
     """
 
     prefix: str = NEVER

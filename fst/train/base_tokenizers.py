@@ -1,4 +1,4 @@
-"""Functions that read base tokenizers for training: their ``tokenizer.json``, their settings, and how their model segments words.
+"""Functions that read base tokenizers for training: the ``tokenizer.json``, the settings, and the segmentation of words by the model.
 
 A table made from tiktoken or SentencePiece contains no ``tokenizer.json``, because on rare texts `tokenizers` could return other ids. A new
 vocabulary has new ids anyway, so components of `tokenizers` that treat nearly all texts alike are sufficient.
@@ -47,7 +47,7 @@ PREPEND = {"type": "Prepend", "prepend": "▁"}
 
 
 class Parts(NamedTuple):
-    """The parts of a base tokenizer that a new vocabulary needs, so that its files are read once.
+    """The parts of a base tokenizer that a new vocabulary needs, so that the files of the base tokenizer are read once.
 
     Attributes:
         document, settings: the result of `exported_from`.
@@ -60,14 +60,14 @@ class Parts(NamedTuple):
 
 
 def parts_of(base: Any, asker: str = LIKE) -> Parts:
-    """The parts of a base tokenizer; `Parts` are returned as they are. For the arguments and errors, see `exported_from`."""
+    """The parts of a base tokenizer; a `Parts` is returned unchanged. For the arguments and errors, see `exported_from`."""
     return base if isinstance(base, Parts) else Parts(*exported_from(base, asker), config_of(base))
 
 
 def exported_from(base: Any, asker: str = LIKE) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`. `base`: a tokenizer in any
-    form that `fst.train.like` accepts. It is compiled only if it has no ``tokenizer.json``. `asker`: the name of the calling function, for
-    messages.
+    form that `fst.train.like` accepts. The tokenizer is compiled only if it has no ``tokenizer.json``. `asker`: the name of the calling
+    function, for messages.
     """
     from fst.runtime.compat.transformers.backend import backend_of
 

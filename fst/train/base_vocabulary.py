@@ -20,7 +20,7 @@ from fst.train.result import PLAIN, Trained
 
 Json = Mapping[str, Any]
 
-OF_TOKENS = ("type", "vocab", "merges")  # members of a model; all other members are options
+OF_TOKENS = ("type", "vocab", "merges")  # members of a model that are not options; all other members are options
 FURTHER = ("truncation", "padding", "post_processor")
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
 
@@ -48,7 +48,7 @@ class BaseVocabulary:
 
     @classmethod
     def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> BaseVocabulary:
-        """The vocabulary of a tiktoken encoding. Of several pairs that make the same token, the merge is the one that BPE merges."""
+        """The vocabulary of a tiktoken encoding. If several pairs make the same token, the merge is the pair that BPE merges."""
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -115,7 +115,7 @@ class BaseVocabulary:
 
     @cached_property
     def unknown(self) -> int | None:
-        """The id of the unknown token, or None."""
+        """The id of the unknown token; None if there is none."""
         if self.kind == "Unigram":
             number: int | None = self.document["model"].get("unk_id")
             return number
@@ -154,8 +154,8 @@ class BaseVocabulary:
 
         Args:
             vocabulary: token → id, for the tokens of the model and all added tokens.
-            counts: int64[1 + largest id].
-            stopped, merges, scores, min_count: as in `Trained`.
+            counts: int64[1 + largest id], the number of occurrences of each id, as in `fst.train.result.Trained`.
+            stopped, merges, scores, min_count: as in `fst.train.result.Trained`.
             options: further options of the model, which override the base options.
         """
         outside = self.added.keys() - self.of_model.keys() - {self.joined(*pair) for pair in merges}

@@ -46,9 +46,9 @@ def bpe(
 ) -> Trained:
     """Train a vocabulary by byte-pair encoding: repeatedly merge the most frequent pair of neighbouring tokens.
 
-    Ids and merges, including ties, equal those of ``tokenizers`` 0.23.3. The result is the same on every run: where ``tokenizers`` decides
-    at random (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above
-    2^31 do not overflow.
+    Ids and merges, including ties, equal the ids and merges of ``tokenizers`` 0.23.3. The result is the same on every run: where
+    ``tokenizers`` decides at random (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), the order
+    of code points decides. Counts above 2^31 do not overflow.
 
     Args:
         source: documents, files or counted words, see `words`.
@@ -67,18 +67,19 @@ def bpe(
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
         reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in the same order: meta pieces,
-            merges, characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has
-            one script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
-            `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
-            With the splitter "sentencepiece", the table has the ids of the saved ``.model``, so special tokens are not found in texts.
+            merges, characters. The rules of ``sentencepiece`` differ: among equally frequent pairs, the pair with the shortest string is
+            merged; a piece has one script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters
+            end a word. Without `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or
+            "metaspace". With the splitter "sentencepiece", the table has the ids of the saved ``.model``, so special tokens are not found
+            in texts.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of tokens made so far, and the total number.
-        checkpoint: the path of a file, which is tried before the run. Training writes its state to this file every 3 minutes, and when the
-            deadline, Ctrl-C, SIGTERM or SIGHUP stops it. The next run with the same words and options resumes from this state, and gives
-            the same result as an uninterrupted run. A run that ends removes the file.
-        deadline: seconds after which the run stops, while it counts words or while it trains. The result contains the tokens made so far,
-            `stopped` is "deadline", and so is the member ``stopped`` of the model in its ``tokenizer.json``. If the words are counted
-            only in part, no checkpoint is written.
+        checkpoint: the path of a file; whether it can be written is tried before the run. Training writes its state to this file every 3
+            minutes, and when the deadline, Ctrl-C, SIGTERM or SIGHUP stops it. The next run with the same words and options resumes from
+            this state, and returns the same result as an uninterrupted run. A completed run removes the file.
+        deadline: seconds after which the run stops, during the count of words or during training. The result then contains the tokens made
+            so far, and "deadline" is the value of `stopped`, and of the member ``stopped`` of the model in the ``tokenizer.json``. If the
+            words are counted only in part, no checkpoint is written.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters; or words, options or the checkpoint are
@@ -138,9 +139,9 @@ def by_frequency(
     max_token_length: int | None,
     model: dict[str, Any],
 ) -> Trained:
-    """Learn merges by frequency, and compute the tokens' strings. Both BPE and WordPiece call this function.
+    """Learn merges by frequency, and compute the strings of tokens. Both BPE and WordPiece call this function.
 
-    Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences are all counted, so
+    Equally frequent pairs are merged in the order of the left ids, then of the right ids. Overlapping occurrences are all counted, so
     ``aaa`` contains ``aa`` twice.
     """
     words, pipeline, control = corpus

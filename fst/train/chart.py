@@ -12,19 +12,19 @@ TEXT, FAINT = "#1f2933", "#7b8794"
 # Sizes in the SVG, in pixels.
 MARGIN, LINE, TITLE = 16, 20, 28
 LETTER = 6.5  # approximate width of a letter at size 11
-BARS, FIGURES = 150, 60  # the length of a panel's longest bar, and the width of the number next to a bar
+BARS, FIGURES = 150, 60  # length of a panel's longest bar, and width of the number next to a bar
 
 
 class Bar(NamedTuple):
     """A bar."""
 
-    value: float  # the number that the length of the bar shows
+    value: float  # the number that determines the length of the bar
     caption: str  # the text at the end of the bar
     shade: str  # the colour of the bar
 
 
 class Panel(NamedTuple):
-    """A panel: its title, and its bars by name. A panel may lack the bar for a name."""
+    """A panel: its title, and its bars by name. A panel may have no bar for a name."""
 
     title: str
     bars: Mapping[str, Bar]

@@ -1,7 +1,7 @@
 """Checkpoints of training runs: the state of a trainer in an ``.npz``, from which a run resumes with identical results.
 
-A checkpoint contains a digest of the words and options; runs with other words or options cannot resume from it. It also contains a digest
-of its arrays: otherwise, an array that was changed in the file might pass the proof of the state.
+A checkpoint contains a digest of the words and options; runs with other words or options cannot resume from it. A checkpoint also contains
+a digest of its arrays, because an array that was changed in the file might pass the proof of the state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 
 
 def need_checkpoint(path: str | Path) -> None:
-    """Try the path of a checkpoint before a run."""
+    """Try before a run whether a checkpoint can be written to a path."""
     if Path(path).exists():
         with _blaming(path), zipfile.ZipFile(_regular(path)) as file:
             if not {f"{name}.npy" for name in (DIGEST, SEAL)} <= {*file.namelist()}:
@@ -37,7 +37,7 @@ def need_checkpoint(path: str | Path) -> None:
 
 
 def write(path: str | Path, state: State, digest: str) -> None:
-    """Write the state of a run; the file appears only when it is complete. The digest is from `digest_of`."""
+    """Write the state of a run; the file appears only when it is complete. `digest`: the result of `digest_of`."""
     with replacing(path) as file:
         np.savez(file, allow_pickle=False, **members_of(digest, cast(Any, state)._asdict()))
 
@@ -71,7 +71,7 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
     with their counts and first occurrences. `options`: the name of the trainer and its options, as values for `json.dumps`.
     """
     facts = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(facts, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
+    hashed = sha256(json.dumps(facts, sort_keys=True, default=int).encode())  # `default=int` converts NumPy's integers
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
     return hashed.hexdigest()
@@ -109,7 +109,7 @@ def _regular(path: str | Path) -> str | Path:
 
 @contextmanager
 def _blaming(path: str | Path) -> Iterator[None]:
-    """Turn the errors of a damaged file into one error with its name."""
+    """Turn the errors of a damaged file into one error with the name of the file."""
     try:
         yield
     except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
@@ -119,7 +119,7 @@ def _blaming(path: str | Path) -> Iterator[None]:
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of an array. The copy owns its data, so trainers can resize it in place.
+    """A copy of an array. The copy owns its data, so trainers can resize the copy in place.
 
     Arrays with elements of 0 bytes are refused, since they can have any length.
     """

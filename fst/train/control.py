@@ -60,7 +60,7 @@ class Control:
         Args:
             state: the first state, a NamedTuple of arrays.
             advance: makes one round of about 0.1 s, and returns a `Round`. `advance` may change the arrays of its argument. Signals take
-                effect after the round.
+                effect at the end of the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
             prove: raises a VocabularyError if kernels cannot safely run on a state. `prove` is called with the state from a checkpoint,
@@ -96,8 +96,8 @@ class Control:
                     return state, False
 
     def after(self, words: Words) -> Control:
-        """The control of the training on words that a run has just counted: without a checkpoint if the deadline ended the count, since no
-        later run has the same words.
+        """The control of the training on words that a run has just counted. If the deadline ended the count, the control has no checkpoint,
+        since no later run has the same words.
         """
         return replace(self, checkpoint=None) if words.is_partial and self.is_over() else self
 
@@ -106,7 +106,7 @@ class Control:
         return self.deadline is not None and monotonic() - self.begun >= self.deadline
 
     def _tried(self, state: State, digest: str) -> float:
-        """Write a checkpoint during a run; return the seconds that this took. A run does not end because this fails."""
+        """Write a checkpoint during a run; return the seconds that this took. If this fails, the run goes on."""
         begun = monotonic()
         try:
             self._keep(state, digest)
@@ -125,7 +125,8 @@ class Control:
 
 
 class _Noted:
-    """The signals of `SIGNALS` that have arrived during a run. The first signal restores the handlers, so the second takes effect at once.
+    """The signals of `SIGNALS` that have arrived during a run. The first signal restores the previous handlers, so a second signal takes
+    effect at once.
 
     Signals that are ignored, such as SIGHUP after `nohup`, stay ignored. Outside the main thread, Python delivers no signals.
     """

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
-MOST_THREADS = 1 << 8  # maximum number of threads; more would only use more memory, and the result is the same for any number
+MOST_THREADS = 1 << 8  # maximum number of threads; more threads would only use more memory
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")
 SHARED = ("column", "field", "threads", "min_count", "errors")  # arguments of all trainers that `words_of` takes
 
-Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks of documents
+Found = tuple[Words | None, Iterator["Block"]]  # counted words, or documents in blocks
 
 
 class Corpus(NamedTuple):
@@ -80,14 +80,14 @@ def words(
             - files: a path or a URL, or an iterable of paths and URLs. Files are text, JSON lines, Parquet or Arrow, compressed or not; a
               path may be a folder or a pattern. A line of plain text, with its line feed, is a document of at most 512 MiB, which is read
               into memory. Items of type str are paths if `column` or `field` is given, or if the iterable is a list or another collection
-              in which each item is an existing file or a URL. If only some items of a collection are files, or if all look like paths but
-              none is a file, the source is refused; items of an iterator, such as ``iter(texts)``, are texts;
+              in which each item is an existing file or a URL. If only some items of a collection are files, or if all items look like paths
+              but none is a file, an error is raised; items of an iterator, such as ``iter(texts)``, are texts;
             - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
               word and count.
         splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
             "llama3", "qwen2", or "none": a document is one word); a regular expression, for byte-level vocabularies; a pre-tokenizer of
             ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table, or the path of a
-            table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
+            table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made the words.
         normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase" or "none"; or a normalizer of ``tokenizers``, live or as
             a mapping. With the splitter "sentencepiece": a rule of ``sentencepiece`` 0.2.3, called ``normalization_rule_name`` there:
             "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf" or "identity". None: the normalizer of the splitter; for "sentencepiece",
@@ -95,12 +95,12 @@ def words(
         column: the column of documents in tables and in files of Parquet and Arrow.
         field: the field of documents in JSON lines.
         threads: the number of threads; None: ``FST_NUM_THREADS``, or one thread per core.
-        partition: the number of this part, if the parts of a corpus are counted separately and merged later, see `Words.to_arrow`.
+        partition: the number of this part of the corpus, if parts are counted separately and merged later, see `Words.to_arrow`.
         min_count: words with lower counts are left out.
         memory: the maximum size in bytes of the tables of all threads together. When the tables are full, words are written to a temporary
             folder.
-        progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but by one
-            thread at a time.
+        progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but never
+            from two threads at the same time.
         errors: "strict": a malformed document is an error; "replace": U+FFFD replaces malformed units of documents.
         deadline: seconds after which no further documents are counted; None: no limit.
 
@@ -108,7 +108,8 @@ def words(
         The words with their counts and first occurrences, sorted by their bytes; `is_partial` is true if documents are left.
 
     Raises:
-        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position.
+        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position of the
+            fault.
         VocabularyError: counted words are malformed or were split by a different pipeline, or the sum of all counts is too large.
         UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing; or a
             collection contains both files and other items, or paths of missing files.
@@ -131,7 +132,8 @@ def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: s
     Args:
         source: the source of words.
         splitter: the splitter of documents.
-        arguments: all arguments of the trainer, by name. Those that trainers share, such as `threads` and `deadline`, are used here.
+        arguments: all arguments of the trainer, by name. This function uses the arguments that trainers share, such as `threads` and
+            `deadline`.
         kind: the type of the model, if neither its files nor its tables can contain a rule of SentencePiece; otherwise None.
         control: the control of the training, if it began before this call; None: it begins now.
     """
@@ -199,8 +201,8 @@ def words_of(
 
 
 def table_for(pipeline: Pipeline) -> Any:
-    """The table of a pipeline. Tables are kept, in this process and on disk, because some take seconds to compile; they depend on the added
-    tokens only if no automaton can split texts without them.
+    """The table of a pipeline. Tables are kept, in this process and on disk, because some take seconds to compile. A table depends on the
+    added tokens only if no automaton can split texts without them.
     """
     parts = pipeline.normalizer, pipeline.pre_tokenizer, pipeline.rule
     try:
@@ -276,11 +278,11 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
-    """The counted words of a source, or the blocks of its documents."""
+    """The counted words of a source, or the documents of the source in blocks."""
     from fst.runtime.counting import documents
     from fst.runtime.files.reading import Files
 
-    if isinstance(source, Files):  # files from the command line, with options that `Files` has and this function lacks
+    if isinstance(source, Files):  # files from the command line: `Files` has options that this function lacks
         return None, documents.of_files(source, errors)
     if isinstance(source, Words):
         return source, iter(())
@@ -309,7 +311,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
-    """The counted words of files if all of them are tables of words, otherwise their documents."""
+    """The counted words of files if all files are tables of words; otherwise the documents of the files."""
     from fst.runtime.counting import documents
     from fst.runtime.files.names import named
     from fst.runtime.files.reading import Files

@@ -46,24 +46,25 @@ def extend(
 ) -> Trained:
     """Add tokens to the vocabulary of a tokenizer. Existing tokens keep their ids, so the rows of embeddings keep their positions.
 
-    New tokens get the ids after the largest old id, in the order in which they are learned. Learning depends on the model:
+    New tokens get the ids after the largest old id, in the order in which they are learned. The way of learning depends on the model:
 
     - BPE: new merges follow the existing merges. A text has the same tokens as before, except that some neighbours become one new token.
-    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position, a
-      new token can also change the division of the rest of its word.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. WordPiece chooses the longest token at each position, so a new
+      token can also change the tokens of the rest of a word.
     - WordLevel: the most frequent words that are not tokens yet are added.
 
     Args:
         old: the base tokenizer: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table;
             a trained vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
-            For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces its pattern.
+            For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the encoding's pattern.
         words: texts, files or counted words, see `words`; they are split as in the base tokenizer.
         add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
         column, field, threads, min_count, errors: see `words`.
         progress, checkpoint, deadline: see `bpe`.
 
     Returns:
-        The vocabulary. Existing tokens are counted before the first new token is made; each new token is counted when it is made.
+        The vocabulary. Counts of existing tokens are from before the first new token is made; the count of a new token is from when it is
+        made.
 
     Raises:
         UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
@@ -130,7 +131,7 @@ def _symbols(base: BaseVocabulary, words: Words, ids: NDArray[np.int32], splits:
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]
     is_apart = np.isin(ids, apart)
     starts[1:] |= is_apart[1:] | is_apart[:-1]
-    part = np.cumsum(starts) - 1  # for each id, the number of its part of the split words
+    part = np.cumsum(starts) - 1  # for each id, the number of the part of a split word that contains the id
     cells = np.full(len(ids) + (int(part[-1]) + 1 if len(ids) else 0) + 1, WORD_END, np.int32)
     at = np.arange(1, len(ids) + 1) + part
     cells[at] = ids

@@ -32,26 +32,26 @@ class Merged(NamedTuple):
 
     names: list[str]  # the token of each id
     counts: NDArray[np.int64]  # int64[ids], the number of occurrences of each id directly after its merge
-    merges: list[list[int]]  # the left and the right id of each merge, in order
+    merges: list[list[int]]  # the left and the right id of each merge, in the order of merges
     stopped: str  # as in `fst.train.result.Trained`
 
 
 class TwoWaysError(VocabularyError):
-    """Two different merges made the same string in a run that is not careful. In careful runs, this means a damaged checkpoint."""
+    """Two different merges make the same string in a run that is not careful. In a careful run, the cause is a damaged checkpoint."""
 
     def __init__(self) -> None:
         super().__init__("one string has two ids in the checkpoint; the file is damaged; remove it and start again")
 
 
 class Names:
-    """The token of each id, extended after merges. `prefix`: it is removed from the right part of a merge."""
+    """The token of each id, extended after merges. `prefix`: the string that is removed from the right part of a merge."""
 
     def __init__(self, symbols: Symbols, prefix: str) -> None:
         self.by_id = [*symbols.names]
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
         self._read = 0  # the number of merges whose tokens have been added
-        # the ids of tokens that are, or were, in words
+        # the ids of all tokens that occur in words, or occurred before a merge
         self._exist = {*np.flatnonzero(np.bincount(symbols.cells[symbols.cells >= 0])).tolist()}
         self._longest = longest_word(symbols.cells) * max((len(symbols.names[number]) for number in self._exist), default=0)
 
@@ -71,7 +71,7 @@ class Names:
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
-        """The id of the string that the merge of the pair at the top of the heap makes; `NONE` if the string has no id yet."""
+        """The id of the string that the next merge makes (of the pair at the top of the heap); `NONE` if the string has no id yet."""
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
@@ -112,7 +112,7 @@ def merged(
         control: progress in ids, deadline and checkpoint.
         digest: the digest of words and options.
         careful: if True, the run is careful even if `symbols.is_careful` is False.
-        text: for the rules of SentencePiece; None: the rules of `tokenizers`.
+        text: properties of the first symbols, for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
@@ -161,7 +161,7 @@ def merged(
 
 def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merged:
     """Learn merges. If two different merges make the same string, start again with a careful run. `symbols`: a function that returns the
-    words spelled in symbols. It is called before each run, because a run changes the symbols. `options`: arguments of `merged`.
+    words spelled in symbols. This function is called before each run, because a run changes the symbols. `options`: arguments of `merged`.
     """
     try:
         return merged(symbols(), **options)
@@ -171,7 +171,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
-    """Convert the last state of a run to a `Merged`. `counts`: int64[n], the occurrences of the first ids."""
+    """Convert the last state of a run to a `Merged`. `counts`: int64[n], the number of occurrences of each of the first n ids."""
     merges, numbers = _merges(state), state.numbers
     names.follow(merges)
     if len(names.ids) != numbers[merging.TOKENS]:
@@ -190,7 +190,7 @@ def _merges(state: Merging) -> NDArray[np.int32]:
 def _last(state: Merging) -> list[list[int]]:
     """The left and the right id of each merge.
 
-    In careful runs, a pair may be merged several times; it is listed once, at its last position.
+    In careful runs, a pair may be merged several times; the pair is listed once, at its last position.
     """
     merges: list[list[int]] = _merges(state)[:, :2].tolist()
     if not state.numbers[merging.CAREFUL]:

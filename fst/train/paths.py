@@ -13,9 +13,10 @@ import numpy as np
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 
-MOST_STRAYS = 1 << 12  # number of items that are searched for a file if some item is not a file
+MOST_STRAYS = 1 << 12  # maximum number of items that are searched for a file if the collection also contains other items
 MOST_NAME = 1 << 12  # maximum length of a path in characters
-# A name with one of these endings is a file of texts. Other endings are not enough: "node.js" and "example.org" may be words of a list.
+# A name with one of these endings is a file of texts. Names with other endings may be texts: "node.js" and "example.org" may be words of a
+# list.
 DATA_ENDING = re.compile(
     r"\.(?:txt|text|md|jsonl?|ndjson|csv|tsv|parquet|pq|arrow|feather|ipc|html?|xml|tex|log|gz|bz2|xz|zst|zstd|lz4|zip|br)$", re.IGNORECASE
 )
@@ -31,7 +32,7 @@ def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
 
 
 def _is_collection(items: Iterable[Any]) -> bool:
-    """Whether items can be read twice: a list, a tuple, a set, an array. Items of an iterator are texts."""
+    """Whether items can be read twice, as the items of a list, a tuple, a set or an array can. Items of an iterator are texts."""
     return isinstance(items, Sequence | Set | np.ndarray)
 
 
@@ -47,9 +48,9 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
 
 
 def _are_names(items: Collection[Any]) -> bool:
-    """Whether all items of a collection name files. If the answer may not be what the caller means, it is an error.
+    """Whether all items of a collection name files. If the answer may not be what the caller means, an error is raised.
 
-    The time is bounded for texts: only the names before the first text, or the first `MOST_STRAYS` items, are searched for a file.
+    The time for texts is bounded: only the names before the first text, or the first `MOST_STRAYS` items, are searched for a file.
     """
     missing = next(((place, item) for place, item in enumerate(items) if not _is_name(item)), None)
     if missing is None:

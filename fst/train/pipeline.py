@@ -52,10 +52,11 @@ class Pipeline:
     Attributes:
         normalizer, pre_tokenizer: the steps before the model.
         decoder: the step after the model.
-        added: the added tokens of a ``tokenizer.json``, since patterns may contain them. If no automaton can split texts with added tokens,
-            documents must not contain them.
-        rule: a normalization rule of SentencePiece, see `fst.compile.text.edits.rules`; None: there is none. With a rule, texts are
-            normalized and split as in SentencePiece with its default options, and only a ``tokenizer.json`` contains `pre_tokenizer`.
+        added: the added tokens of a ``tokenizer.json``, since patterns may contain such tokens. If no automaton can split texts with added
+            tokens, documents must not contain added tokens.
+        rule: a normalization rule of SentencePiece, see `fst.compile.text.edits.rules`; None: the pipeline has no rule. With a rule, texts
+            are normalized and split as in SentencePiece with its default options, and `pre_tokenizer` is only written to a
+            ``tokenizer.json``.
     """
 
     normalizer: Component | None = None
@@ -83,8 +84,8 @@ class Pipeline:
 
     @property
     def stated(self) -> Component | None:
-        """The normalizer in a ``tokenizer.json``. For a rule of SentencePiece, it is the one that converters of `transformers` write:
-        `tokenizers` replaces strings by grapheme clusters, so rare texts get other ids.
+        """The normalizer in a ``tokenizer.json``. For a rule of SentencePiece, this is the normalizer from the converters of
+        `transformers`; rare texts get other ids, because `tokenizers` replaces strings by grapheme clusters.
         """
         if self.rule is None:
             return self.normalizer
@@ -94,7 +95,7 @@ class Pipeline:
 
     @property
     def are_bytes(self) -> bool:
-        """Whether the symbols of words are bytes, that is, whether one of the pre-tokenizers is ByteLevel."""
+        """Whether the symbols of words are bytes: whether one of the pre-tokenizers is ByteLevel."""
         return splits.BYTES in self.parts.pre_tokenizers
 
     @property
@@ -110,8 +111,8 @@ class Pipeline:
     def table(self) -> BpeTable:
         """A table whose pre-tokens are the words of a text.
 
-        In the table's pre-tokens, a space replaces Metaspace's symbol, which is in ``metadata.model.letters.symbol``; the caller puts the
-        symbol back. If the table has added tokens, texts with one of these tokens cannot be split.
+        In the table's pre-tokens, a space replaces Metaspace's symbol, which is in ``metadata.model.letters.symbol``; the caller restores
+        the symbol. If the table has added tokens, texts with one of these tokens cannot be split.
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
@@ -177,7 +178,7 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
         splitter: a key of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as an object of
             `tokenizers`; or a whole ``tokenizer.json`` as a mapping.
         normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; for the splitter "sentencepiece",
-            also one of `RULES`, which take precedence; None: the splitter's normalizer.
+            also one of `RULES`, which take precedence over `NORMALIZERS`; None: the splitter's normalizer.
 
     Examples:
         >>> pipeline_of("whitespace", "nfkc").normalizer

@@ -1,4 +1,4 @@
-"""Replace tokens in the post-processor and the padding of a ``tokenizer.json``, which list each token with its id."""
+"""Replace tokens in the post-processor and the padding of a ``tokenizer.json``, both of which list tokens with their ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Change = Callable[[str, int], tuple[str, int]]
 
 
 def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """Replace the ids in a post-processor (nested or not) or in the padding by the ids of another vocabulary.
+    """Replace the ids of tokens in a post-processor (nested or not) or in the padding by the ids in another vocabulary.
 
     Args:
         part: the component, or None.
@@ -47,7 +47,7 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """Rename the tokens of an entry in TemplateProcessing's ``special_tokens``; its key stays, because templates refer to it."""
+    """Rename the tokens of an entry in TemplateProcessing's ``special_tokens``; the entry's key stays, because templates refer to it."""
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 

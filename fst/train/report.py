@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fst.tables.table import Table
 
 ALL = "all"  # the name of the row for all texts together
-RARE = 10  # a token that occurs less often is rare
+RARE = 10  # a token that occurs fewer times than this is rare
 BLOCK = 1 << 10  # number of texts that are measured at a time
 OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
@@ -133,7 +133,7 @@ class Report:
 
 @dataclass
 class _Sums:
-    """Sums over some texts. The fields have the same meaning as in `Row`; `counts` is the number of occurrences of each id."""
+    """Sums over some texts. The fields are as in `Row`; `counts` contains the number of occurrences of each id."""
 
     counts: Ints
     texts: int = 0
@@ -220,7 +220,7 @@ def _is_of_words() -> NDArray[np.bool_]:
 
 
 def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
-    """The number of words that consist of exactly one token, except the unknown token.
+    """The number of words that are exactly one token other than the unknown token.
 
     A word is one token if the first token that ends after the word's beginning covers the word, and the next token begins at or after the
     word's end.

@@ -76,7 +76,7 @@ class Trained:
             replaced by the ids of `vocabulary`.
         settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
-        config: the ``tokenizer_config.json`` of the base tokenizer; empty if the tokenizer has none, or without a base tokenizer.
+        config: the ``tokenizer_config.json`` of the base tokenizer; empty if there is no base tokenizer, or if it has no such file.
     """
 
     kind: str
@@ -100,13 +100,13 @@ class Trained:
         return f"<Trained {self.kind}: {counted(len(self.vocabulary), 'token')}, stopped by {self.stopped!r}>"
 
     def of(self, words: Words) -> Trained:
-        """The vocabulary as the result of training on `words`: if they are partial, it was stopped by the deadline."""
+        """The vocabulary as the result of training on `words`: `stopped` is "deadline" if the words are partial."""
         return replace(self, stopped=DEADLINE) if words.is_partial else self
 
     def with_settings(self, **settings: Any) -> Trained:
         """The vocabulary with other settings, for ``fst.hf`` and for ``AutoTokenizer`` of transformers.
 
-        `save` writes the settings into a folder, and tables contain them. Without this method, the settings are those of the base tokenizer
+        `save` writes the settings into a folder, and tables contain them. By default, the settings are the settings of the base tokenizer,
         or the roles of special tokens with usual spellings, such as ``[PAD]``.
 
         Args:
@@ -137,7 +137,7 @@ class Trained:
 
         Raises:
             VocabularyError: the post-processor contains a token that is not in the vocabulary.
-            UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges gives the same tokens.
+            UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges results in the same tokens.
 
         Examples:
             >>> ids = {"[UNK]": 0, "un": 1, "##able": 2}
@@ -169,7 +169,7 @@ class Trained:
         return {"id": self.vocabulary[token], "content": token, **PLAIN, **self.flags.get(token, {})}
 
     def _mark(self) -> dict[str, str]:
-        """The mark of a vocabulary whose training a deadline ended. `tokenizers` ignores unknown fields of models, but of nothing else."""
+        """The fields that mark a model whose training a deadline ended. `tokenizers` ignores unknown fields only in models."""
         return {STOPPED: DEADLINE} if self.stopped == DEADLINE else {}
 
     def _tokens(self) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class Trained:
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
-        """The merges. With the reference "sentencepiece", whose files contain scores instead of merges, all pairs that make a piece."""
+        """The merges; with the reference "sentencepiece", whose files contain scores instead of merges, all pairs that make a piece."""
         if self.reference != SENTENCEPIECE:
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}
@@ -221,7 +221,7 @@ class Trained:
 
     @property
     def _scores(self) -> Sequence[float] | None:
-        """The scores of BPE in a ``.model``; None if the order of the merges determines them."""
+        """The scores of BPE in a ``.model``; None if the order of the merges determines the scores."""
         return self.scores.tolist() if self.reference == SENTENCEPIECE else None
 
     def tokenizer(self) -> Tokenizer:
@@ -248,11 +248,11 @@ class Trained:
                 - any other ``.json``: a ``tokenizer.json``.
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
                 - ``.tiktoken``: the ranks of byte-level BPE. The file does not contain the pattern of the pipeline or the special tokens.
-                - ``.model``: SentencePiece, for Unigram and BPE. After training with the splitter "sentencepiece", the ids are those of the
-                  table. With other splitters, they may differ: special tokens become control pieces, which are not recognized in texts;
-                  scores are rounded to float32, which may change the result if two segmentations have nearly equal scores; SentencePiece
-                  puts ▁ before every text, but Metaspace only before texts that do not begin with a space; and a normalizer Precompiled
-                  replaces grapheme clusters in ``tokenizers``, but the longest strings in SentencePiece.
+                - ``.model``: SentencePiece, for Unigram and BPE. After training with the splitter "sentencepiece", the ids are the same as
+                  in the table. With other splitters, the ids may differ: special tokens become control pieces, which are not recognized in
+                  texts; scores are rounded to float32, which may change the result if two segmentations have nearly equal scores;
+                  SentencePiece puts ▁ before every text, but Metaspace puts it only before texts that do not begin with a space; and a
+                  normalizer Precompiled replaces grapheme clusters in ``tokenizers``, but longest strings in SentencePiece.
                 - ``.npz``: the compiled table.
 
         Warns:
@@ -282,7 +282,7 @@ class Trained:
             by: another column or field, such as the language: the report has a row for each of its values.
 
         Returns:
-            The measurements. `print` shows them as a table, and ``svg()`` draws them as a chart; see `fst.train.report.Report`.
+            The measurements. `print` shows the figures as a table, and ``svg()`` draws them as a chart; see `fst.train.report.Report`.
 
         Raises:
             VocabularyError, UnsupportedError: as in `table`.

@@ -1,4 +1,4 @@
-"""Training on other texts as a base tokenizer was trained: the options of the trainer, and the components that the result keeps.
+"""Training of a tokenizer like a base tokenizer on other texts: the options of the trainer, and the components that the result keeps.
 
 Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the base
 model; all other options have the defaults of the trainer, as in ``train_new_from_iterator`` of transformers.
@@ -29,7 +29,7 @@ from fst.train.wordpiece_trainer import wordpiece
 OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments that only trainers with several rounds have
 TRAINERS: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also arguments of the trainer
+TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model whose names are also arguments of the trainer
     "BPE": AFFIXES,
     "WordPiece": ("continuing_subword_prefix", "unk_token"),
     "WordLevel": ("unk_token",),
@@ -52,8 +52,8 @@ def like(
     ``transformers``.
 
     The new tokenizer has the kind of model, normalizer, pre-tokenizer, decoder, post-processor, settings and added tokens of the base
-    tokenizer, with the flags and roles of these tokens. Special tokens get the first ids; other added tokens follow the vocabulary. The
-    post-processor, nested or not, refers to the same tokens by their new ids.
+    tokenizer, with the flags and roles of the added tokens. Special tokens get the first ids; other added tokens follow the vocabulary. The
+    post-processor, nested or not, contains the new ids of the same tokens.
 
     Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
 
@@ -63,13 +63,14 @@ def like(
     - WordPiece: the same `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
     - WordLevel: the same `unk_token`.
     - Unigram: the same `unk_token`; all added tokens become special.
-    - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
+    - All other arguments have the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
       `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
 
     Args:
         old: the base tokenizer: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table;
             a trained vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
-        texts: documents, files or counted words, see `words`. Texts are split as in the base tokenizer, but added tokens count as text.
+        texts: documents, files or counted words, see `words`. Texts are split as in the base tokenizer, but added tokens in them are
+            treated as text.
         vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the base vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: a mapping of old names of special tokens to new names.
@@ -132,7 +133,8 @@ class Recipe:
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
         """Complete a result of the trainer with the fields and components of the base tokenizer. `trained`: the result. `options`: the
-        names of the recipe's arguments that the caller replaced; for them, the model's values are from the trainer, not from the recipe.
+        names of the recipe's arguments that the caller replaced; for these arguments, the values in the model come from the trainer, not
+        from the recipe.
         """
         given = {name: value for name, value in trained.model.items() if name in options}
         ids = dict(trained.vocabulary)
@@ -224,7 +226,7 @@ def _unknown(model: Json, kind: str, name: Callable[[str], str]) -> dict[str, st
 
 
 def _tokens(model: Json) -> Iterable[str]:
-    """The tokens of a model, to compute the size of the base vocabulary."""
+    """The tokens of a model, by whose number the size of the base vocabulary is computed."""
     tokens = model["vocab"]
     return tokens if isinstance(tokens, Mapping) else (token for token, _ in tokens)
 

@@ -1,7 +1,7 @@
 """Write vocabularies in various file formats, from the value of a ``tokenizer.json``.
 
-`fst.compile.sources` reads these files. Some formats contain less than a ``tokenizer.json``. If the library that a format belongs to would
-return different ids with the file, an error with the reason is raised.
+`fst.compile.sources` reads these files. Some formats contain less than a ``tokenizer.json``. If the library of a format would return
+different ids with the file, an error with the reason is raised.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def save(
         document: the value of the ``tokenizer.json``.
         scores: the scores by id, for BPE trained as in SentencePiece; None: the scores in a ``.model`` are computed from the order of the
             merges.
-        rule: the normalization rule of SentencePiece, see `fst.train.pipeline.Pipeline`; None: the vocabulary has none.
+        rule: the normalization rule of SentencePiece, see `fst.train.pipeline.Pipeline`; None: the vocabulary has no rule.
         path: the file or the folder, as in `fst.train.result.Trained.save`.
         settings: the contents of further files of a folder, see `fst.train.settings.files_of`.
     """
@@ -78,7 +78,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
 
 @contextmanager
 def _made_folder(path: Path) -> Iterator[None]:
-    """Create a folder and missing parents; if the `with` statement raises an error, remove these folders again."""
+    """Create a folder and missing parents; if the `with` statement raises an error, remove the created folders again."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -106,7 +106,7 @@ def _inside(folder: str | Path, name: str) -> str:
 
 
 def _folder(document: Json) -> dict[str, bytes]:
-    """The files to write into a folder: ``tokenizer.json``, and the older files if they can represent the vocabulary."""
+    """The files to write into a folder: ``tokenizer.json``, and the older files, if these can represent the vocabulary."""
     older: Mapping[str, bytes] = {}
     with suppress(UnsupportedError):
         older = {name: _form(name, None).made(document, None) for name in OLDER.get(_kind(document), ())}
@@ -129,7 +129,7 @@ class Form(NamedTuple):
 
 
 def _form(name: str, kind: str | None) -> Form:
-    """The format of a file, determined by its full name or, if that is unknown, by its ending."""
+    """The format of a file, determined by the file's full name or, if no format has this name, by its ending."""
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
         raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")
@@ -176,7 +176,7 @@ def _lines(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
-    """The content of a ``.tiktoken`` file: each token in base64, and its id."""
+    """The content of a ``.tiktoken`` file: each token in base64, and the token's id."""
     _need_tiktoken(document)
     specials = {token["content"] for token in document["added_tokens"]}
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}

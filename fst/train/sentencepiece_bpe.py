@@ -1,8 +1,8 @@
 """The trainer of byte-pair encoding that learns the same pieces as SentencePiece.
 
 The trainer uses `fst.train.merges` with other rules. Equally frequent pairs are merged in the order of string length, then of
-code points. Only one pair is merged into each string; other pairs with the same string are never merged. A piece has one script, at most 16
-characters, and ▁ only at its left end. Until the vocabulary is full, pairs are merged even if they no longer occur.
+code points. For each string, only one pair is merged; other pairs that make the same string are never merged. A piece has one script, at
+most 16 characters, and ▁ only at its left end. Pairs are merged until the vocabulary is full, even if a pair no longer occurs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from fst.train.symbols import Alphabet, checked, strings_of, symbols_of
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
 RESERVED = "\u2585"  # the character by which SentencePiece replaces unknown characters
-MAX_LENGTH = 16  # default limit of characters in a piece
+MAX_LENGTH = 16  # default maximum number of characters of a piece
 LONG_VOWEL = "\u30fc"
 GRAVE_AND_ACUTE = (0x953, 0x954)  # combining marks that SentencePiece assigns to the script Devanagari
 ANY, HAN, COMMON = range(3)  # values of `kinds_of`; greater numbers are other scripts
 SCRIPTS = {"Inherited": ANY, "Han": HAN, "Hiragana": HAN, "Katakana": HAN, "Common": COMMON}
 # SentencePiece 0.2.3 assigns the script Common to these characters, because its table of scripts is from Unicode 9 and does not contain
-# them. Each run (hexadecimal, both ends included) consists of assigned characters that its trainer joins with ASCII digits, although their
-# script in `fst.compile.patterns.properties` is not Common.
+# these characters. Each run (hexadecimal, both ends included) consists of assigned characters that SentencePiece's trainer joins with ASCII
+# digits, although their script in `fst.compile.patterns.properties` is not Common.
 NEWER = """\
 560 588-589 5EF 61C-61D 7FD-7FF 860-86A 870-88E 890-891 897-89F 8B5 8BE-8D3 9FC-9FE A76 AFA-AFF B55 C04 C3C C5D C77 C84 CDD CF3 D00 D04
 D3B-D3C D81 E86 E89 E8C E8E-E93 E98 EA0 EA8-EA9 EAC EBA ECE 170D 1715 171F 180F 1878 1ABF-1ACE 1B4C 1B4E-1B4F 1B7D-1B7F 1C89-1C8A
@@ -62,8 +62,8 @@ def by_sentencepiece(
 ) -> Trained:
     """Learn the same pieces and scores as SentencePiece, in the same order: meta pieces, merged pieces, characters.
 
-    Words begin with ▁ where SentencePiece sees a space before them, and are split at special tokens and at characters outside the alphabet.
-    The arguments are those of `fst.train.bpe`.
+    A word begins with ▁ if SentencePiece has a space before it. Words are split at special tokens and at characters outside the alphabet.
+    The arguments are as in `fst.train.bpe`.
     """
     words, pipeline, control = corpus
     if corpus.are_bytes:
@@ -98,7 +98,7 @@ def _result(
     min_count: int,
     counts: NDArray[np.int64],
 ) -> Trained:
-    """The result of training, with the pieces in SentencePiece's order. `counts`: int64[characters], their occurrences."""
+    """The result of training, with the pieces in SentencePiece's order. `counts`: int64[characters], how often each character occurs."""
     names, characters = found.names, len(counts)
     by_count = sorted(range(characters), key=lambda number: (-counts[number], number))
     order = [*range(characters, len(names)), *by_count]
@@ -119,7 +119,7 @@ def _result(
 
 
 def without(words: Words, tokens: Sequence[str]) -> Words:
-    """The words, split at occurrences of the tokens. Words that contain U+2585 are left out, since SentencePiece skips such words."""
+    """The words, split at occurrences of the given tokens. Words that contain U+2585 are left out, since SentencePiece skips such words."""
     text = words.text.tobytes()
     if not any(token.encode() in text for token in (*tokens, RESERVED)):
         return words

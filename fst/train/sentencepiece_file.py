@@ -36,7 +36,7 @@ from fst.text.whitespace import SPACE
 WHERE = "the .model"  # the name of the file in messages
 RUNS = {"Regex": " {2,}"}
 TRAINED = {"Nmt": "nmt_nfkc", "NFKC": "nfkc"}  # normalizer → the similar rule of SentencePiece, which differs for rare characters
-ROLES = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}  # role → the piece that has it by default
+ROLES = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}  # role → the piece that has the role by default
 UNK_SURFACE = " \u2047 "  # the default of SentencePiece
 PREFIXES = {"always": True, "first": True, "never": False}  # ``prepend_scheme`` of Metaspace → whether ▁ is put before a text
 
@@ -72,7 +72,7 @@ def model_of(document: Mapping[str, Any], scores: Sequence[float] | None, rule: 
 
 
 def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
-    """The bytes of a ``.model``. `model`: the content. `rule`: the name of the normalizer; None: it has none."""
+    """The bytes of a ``.model``. `model`: the content. `rule`: the name of the normalizer; None: "user_defined" or "identity"."""
     proto = description(WHERE).ModelProto()
     for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
         proto.pieces.add(piece=piece, score=score, type=kind)

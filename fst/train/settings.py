@@ -1,7 +1,7 @@
 """The settings of a trained vocabulary in the files of ``transformers``: ``tokenizer_config.json`` and ``chat_template.jinja``.
 
 The files contain the settings that ``fst.hf`` gives to the table, and all other members of the base tokenizer's ``tokenizer_config.json``
-that still hold.
+that are still true of the new vocabulary.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ PLAIN_CLASS = "PreTrainedTokenizerFast"  # the class of `transformers` that uses
 FIXED = ("EsmcTokenizer", "HerbertTokenizer")
 AS_THEY_ARE = ("model_max_length", "model_input_names", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 EXTRAS = "additional_special_tokens"  # the name that all versions of `transformers` read
-# Members of a tokenizer_config.json that do not hold for a new vocabulary, or that `files_of` writes in another form.
+# Members of a tokenizer_config.json that are not true of a new vocabulary, or that `files_of` writes in another form.
 GONE = ("added_tokens_decoder", "chat_template", "extra_special_tokens", EXTRAS, "name_or_path", "files_loaded")
 ROLE, FILE_NAME = "_token", "_file"  # endings of the names of special tokens and of files
 
 
 def files_of(document: Json, settings: Json, config: Json) -> dict[str, bytes]:
     """The files with the settings, by name. `document`: the value of the ``tokenizer.json``. `settings`: the settings with the names in
-    `fst.tables.header.Settings`; usual settings replace missing ones. `config`: the ``tokenizer_config.json`` of the base tokenizer; empty
-    without a base tokenizer.
+    `fst.tables.header.Settings`; usual settings replace missing settings. `config`: the ``tokenizer_config.json`` of the base tokenizer;
+    empty without a base tokenizer.
     """
     found = {**usual(document), **settings}
     templates = found.get("chat_templates") or {}
@@ -57,7 +57,7 @@ def files_of(document: Json, settings: Json, config: Json) -> dict[str, bytes]:
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Whether a member of the base ``tokenizer_config.json`` is copied. The settings contain all special tokens that are not null."""
+    """Whether a member of the base ``tokenizer_config.json`` is copied; special tokens that are not null are in the settings instead."""
     return name not in GONE and not name.endswith(FILE_NAME) and (value is None or not _is_role(name, value))
 
 
@@ -66,7 +66,7 @@ def _is_role(name: str, value: Any) -> bool:
 
 
 def usual(document: Json) -> dict[str, Any]:
-    """The settings that a ``tokenizer.json`` alone has: the roles of special tokens with usual spellings, and the model's inputs."""
+    """The settings that result from a ``tokenizer.json``: the roles of special tokens with usual spellings, and the model's inputs."""
     model, specials = model_of(document), {token["content"] for token in document["added_tokens"]}
     unknown = model.get("unk_token")
     if model.get("unk_id") is not None:
@@ -109,7 +109,7 @@ def _need_token(name: str, token: Any, tokens: Json) -> None:
 
 
 def renumbered(settings: Json) -> dict[str, Any]:
-    """The settings for a vocabulary with other ids: a class whose attributes contain numbers, which may be old ids, is left out."""
+    """The settings for a vocabulary with other ids, without a class whose attributes contain numbers, because these may be old ids."""
     made = settings.get("tokenizer_class")
     holds = made is None or not _has_numbers(made.attributes)
     return {name: value for name, value in settings.items() if holds or name != "tokenizer_class"}

@@ -42,7 +42,7 @@ class Alphabet:
     prefix: str = ""  # the prefix of each character of a word except the first one
     suffix: str = ""  # the suffix of the last character of a word
     byte_tokens: bool = False  # whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens
-    order: Sequence[str] = ()  # characters with a prefix or a suffix that get their ids first, in this order
+    order: Sequence[str] = ()  # characters with a prefix or a suffix that get ids before others of this kind, in this order
     # whether the rules of SentencePiece apply, that is, words are split at characters outside the alphabet, and the characters of `NEVER`
     # are outside the alphabet
     breaks: bool = False
@@ -80,7 +80,7 @@ class Symbols:
     words: NDArray[np.int32]  # int32[n], the word of each cell
     counts_of_words: NDArray[np.int64]  # int64[words]
     is_careful: bool  # whether different merges may make the same string, because the prefix or the suffix occurs in the words
-    # strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols
+    # the strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols
     known: list[tuple[int, int]]
 
 
@@ -119,8 +119,8 @@ def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
 
 
 class Forms:
-    """The forms of characters: with or without prefix, and with or without suffix. A code is ``form * width + code point``. `alphabet`: the
-    options. `width`: greater than all code points in the words.
+    """The form of each character in the words: with or without prefix, and with or without suffix. A code is ``form * width + code point``.
+    `alphabet`: the options. `width`: greater than all code points in the words.
     """
 
     def __init__(self, alphabet: Alphabet, width: int) -> None:
@@ -140,7 +140,7 @@ class Forms:
 
 
 def code_points_of(words: Words, *, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The code points of all words, where bytes are letters of ByteLevel: int32[n]; and the end of each word: int64[words]."""
+    """The code points of all words, with bytes spelled as letters of ByteLevel: int32[n]; and the end of each word: int64[words]."""
     if are_bytes:
         letters = np.array([ord(LETTERS[byte]) for byte in range(256)], np.int32)
         return letters[words.text], words.ends
@@ -239,7 +239,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
     if prefix and suffix:
         return True
     used = np.flatnonzero(codes >= 0)
-    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last element has index -1, so it is the value for `WORD_END`
+    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last element is at index -1, which is `WORD_END`
     code_of[codes[used]] = used
     text = prefix or suffix
     begins = np.flatnonzero(cells == WORD_END)[:-1] + 1
@@ -251,7 +251,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
 
 
 def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
-    """For each token that merges may make, the first symbol and the number of symbols, at all positions in a word."""
+    """For each token that merges may make, and each position of it in a word, the first symbol and the number of symbols."""
     found = set[tuple[int, int]]()
     for token in tokens:
         for prefix in {"", alphabet.prefix}:

@@ -1,8 +1,8 @@
 """Trim a vocabulary: keep the tokens that are most frequent in texts, and the tokens from which BPE merges them.
 
 If all tokens of a text are kept, encoding the text gives the same tokens as before. With WordPiece and Unigram, this is true for any set of
-kept tokens, because the longest match and the best path still exist and only alternatives are removed. BPE also needs all merges that make
-a kept token, so the two parts of each such merge are kept, too.
+kept tokens, because the longest match and the best path consist of kept tokens; only alternatives are removed. BPE also needs all merges
+that lead to a kept token, so the two parts of each such merge are kept, too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def trim(
     Args:
         old: the base tokenizer, see `extend`.
         words: texts, files or counted words, see `words`; they are split as in the base tokenizer.
-        keep: the number of kept tokens. Of equally frequent tokens, the tokens with smaller ids are kept.
+        keep: the number of kept tokens. Among equally frequent tokens, tokens with smaller ids are kept.
         column, field, threads, min_count, errors: see `words`.
 
     Returns:
@@ -166,10 +166,10 @@ def _is_spelled(token: str, base: BaseVocabulary) -> bool:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The two parts of each token, that is, the pair of the last merge when BPE encodes the token's string."""
+    """The two parts of each token: the pair of the last merge when BPE encodes the token's string."""
 
     base: BaseVocabulary  # the vocabulary
-    # token → the merges that make it. Only one of these merges is ever used: the last merge when BPE encodes the token's string; see
+    # token → the merges that make it. Only one of a token's merges is ever used: the last merge when BPE encodes the token's string; see
     # `fst.compile.machines.bpe.canonical_tokens`.
     made: Mapping[str, Sequence[tuple[str, str]]]
     ranks: Mapping[tuple[str, str], int]  # merge → its rank. If a merge is listed twice, its last rank counts.
@@ -182,7 +182,7 @@ class _Parts:
         return cls(base, made, {pair: rank for rank, pair in enumerate(base.merges)})
 
     def closure(self, token: str, kept: set[int]) -> set[int]:
-        """The ids to add in order to keep a token: the token and, recursively, its parts, without ids that are already kept."""
+        """The ids to add in order to keep a token: the token and, recursively, its parts, except ids that are already kept."""
         found, waiting = set[int](), [token]
         while waiting:
             part = waiting.pop()

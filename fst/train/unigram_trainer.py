@@ -1,11 +1,11 @@
 """The trainer of Unigram, which begins with all frequent substrings of the words, and drops pieces until `vocab_size` is reached.
 
-1. **Seeds**: the characters, and the substrings with at least two different continuations, which are letters or the end of a word
+1. **Seeds**: the characters, and the substrings with at least two different continuations; a continuation is a letter or the end of a word
    (`fst.compile.train.unigram.lattices`).
-2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count, that is,
-   the count over all segmentations, weighted by their probabilities. Pieces with expected counts below 0.5 are dropped.
-3. **Pruning**: the pieces with the smallest losses are dropped, so that the share `shrinking_factor` of the pieces is kept, but at least
-   1.1 times `vocab_size` pieces. Steps 2 and 3 are repeated until at most 1.1 times `vocab_size` pieces are left after step 2.
+2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count: its count
+   in all segmentations, weighted by the probabilities of the segmentations. Pieces with expected counts below 0.5 are dropped.
+3. **Pruning**: the pieces with the smallest losses are dropped. The share `shrinking_factor` of the pieces is kept, but at least 1.1 times
+   `vocab_size` pieces. Steps 2 and 3 are repeated until at most 1.1 times `vocab_size` pieces are left after step 2.
 4. **End**: all characters and the best other pieces, up to `vocab_size`, become the vocabulary, sorted by score.
 
 The kernels are in `fst.compile.train.unigram.steps`.
@@ -33,13 +33,13 @@ from fst.train.symbols import checked, checked_initial, code_points_of
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
 UNKNOWN_PENALTY = 10.0  # subtracted from the minimum score to get the score of the unknown piece
 STEP = 0.0001  # step between the scores of characters that are not pieces
-PATIENCE = 100  # maximum number of prunings beyond the expected number; `tokenizers` never ends if there are too many characters
+PATIENCE = 100  # maximum number of prunings beyond the expected number; with too many characters, training by `tokenizers` never ends
 UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the trainer of `tokenizers`
 MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
 KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
 FEW_NODES = 1 << 10
-GREATEST = 1000.0  # above all |scores|, which are logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
+GREATEST = 1000.0  # above all |scores|: scores are logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
 
 EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
     Deferred("fst.compile.train.unigram.steps", name) for name in ("expect", "maximize", "count_best", "weigh")
@@ -80,17 +80,17 @@ def unigram(
     """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and remove the least useful substrings until the
     vocabulary has the requested size.
 
-    By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
+    By default, pieces and scores equal the results of ``tokenizers`` 0.23.3, including its defects:
 
     - the loss of a piece is computed with a wrong sum;
     - the final cut to the size is by loss, not by score;
     - if single characters already fill `vocab_size`, all remaining pieces are kept, and the vocabulary is larger than `vocab_size`.
 
-    Characters that are not pieces get scores that differ by 0.0001. The order of these characters is random in ``tokenizers``; here it is
-    the order of code points. Counts above 2^32 do not overflow.
+    Characters that are not pieces get scores that differ by 0.0001. Their order is random in ``tokenizers``; here it is the order of code
+    points. Counts above 2^32 do not overflow.
 
-    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces in the order of
-    their frequency, and special tokens are not pieces.
+    With "exact", the sum of losses is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces in
+    the order of frequency, and special tokens are not pieces.
 
     Args:
         source: documents, files or counted words, see `words`.
@@ -182,7 +182,7 @@ def _check(options: Mapping[str, object]) -> None:
 
 
 def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """The special tokens in the order of ids. The unknown token is added as the first token unless the list already contains it."""
+    """The special tokens in the order of ids. The unknown token is added as the first token unless they already contain it."""
     specials = [*checked(special_tokens)]
     unknown = [] if unk_token is None or unk_token in specials else [*checked([unk_token])]
     if len({*specials}) < len(specials):
@@ -321,7 +321,7 @@ class _Run:
             self._enlarge(word < len(self.text.counts))
 
     def _enlarge(self, is_full: bool) -> None:
-        """Double the scratch arrays if a kernel found them full."""
+        """Double the scratch arrays if a kernel has stopped because one is full."""
         if is_full:
             self.nodes, self.paths = Nodes.of(2 * len(self.nodes.seed)), Paths.of(2 * len(self.paths.node))
 
@@ -337,7 +337,7 @@ class _Run:
             capacity: the number of tokens without special tokens.
 
         Returns:
-            The score of each token, in the order of their ids without special tokens; and the seed of each token, or -1.
+            The score of each token except special tokens, in the order of ids; and the seed of each token, or -1.
         """
         tokens = self.text.spelled(self.seeds.places[state.pieces[1:]], self.seeds.lengths[state.pieces[1:]])
         seeds = dict(zip(tokens, state.pieces[1:].tolist(), strict=True))
@@ -351,7 +351,7 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < capacity:  # if it is full, `tokenizers` adds all pieces
+        if self.is_exact or len(chosen) < capacity:  # if characters fill the capacity, `tokenizers` adds all pieces
             others = others[: capacity - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))

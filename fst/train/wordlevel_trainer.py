@@ -28,15 +28,16 @@ def wordlevel(
     min_count: int = 1,
     errors: str = "strict",
 ) -> Trained:
-    """Train a vocabulary of the most frequent whole words. Of equally frequent words, the words with smaller code points are chosen.
+    """Train a vocabulary of the most frequent whole words. Among equally frequent words, words with smaller code points are chosen.
 
-    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its own id is not used.
+    Ids equal the ids of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and the special token's own
+    id is not used.
 
     Args:
         source: documents, files or counted words, see `words`.
         vocab_size: the number of ids.
         min_frequency: words with lower counts are left out.
-        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of these tokens.
         unk_token: the token of unknown words.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
 

@@ -36,14 +36,14 @@ def by_score(corpus: Corpus, alphabet: Alphabet, vocab_size: int, min_frequency:
     """Learn a vocabulary of WordPiece by score.
 
     The score of a pair is its count divided by the product of the counts of its two tokens. All words are counted, and the quotient is
-    rounded once, as in Python's division of integers. Of pairs with equal scores, the first to occur is merged; words are in the order of
-    their first occurrence. The ids are in this order: special tokens; characters in words, with and without prefix, sorted as strings;
-    merged tokens. If the string of a merge already has an id, no new id is created. Tokens at the beginning of a word are distinguished
-    from tokens inside words, even if a word begins with the prefix.
+    rounded once, as in Python's division of integers. Among pairs with equal scores, the pair that occurs first is merged; words are in the
+    order of first occurrence. The ids are in this order: special tokens; characters in words, with and without prefix, sorted as strings;
+    merged tokens. If the string of a merge already has an id, no new id is created. A token at the beginning of a word and a token inside
+    words are different tokens, even if a word begins with the prefix.
     """
     words, pipeline, control = corpus
     if min_frequency < FREQUENT:
-        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=3)  # the caller of `fst.train.wordpiece`
+        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=3)  # the warning is for the caller of `fst.train.wordpiece`
     symbols = symbols_of(words, alphabet, are_bytes=corpus.are_bytes)
     symbols = _by_occurrence(_sorted(symbols, alphabet, are_bytes=corpus.are_bytes), words.first)
     need_size(vocab_size, len(symbols.names))
@@ -89,7 +89,7 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
-    """The tokens in the order of ids, the occurrences of each directly after its merge, and the reason for the end of training."""
+    """The tokens in the order of ids, the count of each token directly after its merge, and the reason for the end of training."""
     atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
@@ -153,11 +153,11 @@ def wordpiece(
         source: documents, files or counted words, see `words`.
         vocab_size: the number of tokens at which training stops.
         criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, as in
-            the course of Hugging Face; the score is the count of the pair divided by the product of the counts of its parts. Texts then
-            have more tokens per word.
+            the course of Hugging Face; the score is the count of the pair divided by the product of the counts of its parts. With "score",
+            texts have more tokens per word.
         min_frequency: pairs rarer than this are not merged. With the criterion "score", a value below 10 gives poor vocabularies and a
             UserWarning.
-        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of these tokens.
         initial_alphabet: characters that get ids even if no word contains them.
         limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.
         continuing_subword_prefix: the prefix of tokens that do not begin a word.

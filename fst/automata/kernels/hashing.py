@@ -1,4 +1,4 @@
-"""The numbers of keys and of rows: tables of hashes with 2ⁿ slots, in which an item is in the first free slot from its hash on.
+"""The numbers of keys and of rows: tables of hashes with 2ⁿ slots, in which an item is added to the first free slot from its hash on.
 
 Example: rows are interned into a `fst.automata.hashing.Pool`, whose hashes end, in 8 slots, with 5, 6 and 5::
 
@@ -18,18 +18,18 @@ from fst.core.jit import inlined, kernel, part
 
 HALF, U1, MULTIPLIER = np.uint64(32), np.uint64(1), np.uint64(MULTIPLIERS[0])
 ITEMS, CELLS = 0, 1  # indices into counts
-FULL = -1  # instead of a number: an array is full
+FULL = -1  # the result instead of a number if an array is full
 
 
 @inlined
 def mixed(number):
-    """Mix a uint64, so that its high bits depend on all bits."""
+    """Mix a uint64: the high bits of the result depend on all bits of the argument."""
     return (number ^ number >> HALF) * MULTIPLIER
 
 
 @inlined
 def folded(number):
-    """Fold a mixed number, so that its low bits, too, depend on all bits."""
+    """Fold a mixed number: the low bits of the result, too, depend on all bits of the argument."""
     return number ^ number >> HALF
 
 

@@ -65,8 +65,8 @@ def put(pops, count, last, token, end):
 
 @part
 def put_list(pops, count, last, other, shift):
-    """Append the tokens of another list, with their ends shifted by `shift` symbols. Return the new number of used rows; if `pops` is too
-    small, this number is larger than `pops`.
+    """Append the tokens of another list, and add `shift` symbols to the end of each token. Return the new number of used rows; if `pops` is
+    too small, this number is larger than `pops`.
     """
     after, number = count + pops[other, NUMBER], pops[last, NUMBER] + 1 - count
     if after <= len(pops):

@@ -45,8 +45,8 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
         skip, rest = depth, U0
         if parent != ROOT and (ending < 0 or overlapping):
             skip, rest = np.uint64(nodes[parent, SKIP]), np.uint64(nodes[parent, REST])
-            # From item `skip` on, the parent's path equals the path of the node `rest`. Extend the path of `rest` by the label if possible;
-            # otherwise increase `skip`, but stop at a position where a string begins.
+            # The parent's path without its first `skip` items equals the path of the node `rest`. Extend the path of `rest` by the label if
+            # possible; otherwise increase `skip`, but stop at a position where a string begins.
             while rest or skip == np.uint64(depths[parent]):
                 child = child_of(rest, label, edges)
                 if child or not rest:

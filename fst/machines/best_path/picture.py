@@ -12,7 +12,7 @@ from fst.machines.best_path.table import EPSILON, NOT_FINAL, BestPathTable
 
 def picture_of(table: BestPathTable, text: str | None) -> Picture:
     """The states have their numbers, and an arc has its byte, its string and its weight. Around a text, only arcs on paths that read the
-    whole text are shown; if there is no path, the arcs as far as the text is read.
+    whole text are shown; if there is no such path, all arcs on paths that read a beginning of the text.
     """
     if text is None:
         need_few(len(table.finals), len(table.labels))
@@ -42,7 +42,7 @@ def _arc(table: BestPathTable, source: int, arc: int, is_taken: bool) -> Arc:
 
 
 def _around(table: BestPathTable, text: bytes) -> list[int]:
-    """The arcs on paths that read a text, or if there are none, all arcs that reading it passes."""
+    """The arcs on paths that read a whole text; if there are none, all arcs on paths that read a beginning of the text."""
     layer = {(0, table.metadata.settings.start)}
     seen, steps = {*layer}, list[tuple[tuple[int, int], int, tuple[int, int]]]()
     while layer:

@@ -4,11 +4,12 @@ A *layer* contains the states that the machine can be in after a number of bytes
 last arc of this path. An arc reads one byte and leads to the next layer, or reads nothing (an ε-arc) and leads to a state of the same
 layer. Arcs write strings. The last arcs, followed from the end of a text to its start, are the best path.
 
-Weights are whole numbers, so that sums are exact. Of paths with equal weights, in each state the path whose last arc comes first in the
-table wins; at the end of a text, the path whose last state comes first. A layer depends only on the layer before it and the byte. So
-kernels keep layers: if the least weight is subtracted from all weights, texts have few different layers, and a byte takes one look-up.
+Weights are whole numbers, so that sums are exact. Among paths with equal weights, in each state, the path whose last arc comes first in the
+table wins; at the end of a text, the path whose last state comes first wins. A layer depends only on the layer before it and the byte. So
+kernels keep layers. If the least weight of a layer is subtracted from all its weights, texts have few different layers, and most bytes take
+one look-up.
 
-States have such numbers that ε-arcs lead to higher ones. So there is no cycle of ε-arcs.
+States are numbered so that every ε-arc leads to a state of a higher number. So there is no cycle of ε-arcs.
 
 Source: Viterbi 1967, *Error bounds for convolutional codes and an asymptotically optimum decoding algorithm* (layers); Mohri 1997,
 *Finite-state transducers in language and speech processing*, Section 3.3 (layers as states of a deterministic machine).
@@ -35,7 +36,7 @@ from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
 EPSILON = 256  # the label of an arc that reads nothing; other labels are bytes
-WEIGHT_BITS = 44  # weights are whole numbers of at most this number of bits, and a sign
+WEIGHT_BITS = 44  # maximum number of bits of a weight, a whole number, without its sign
 NOT_FINAL = np.iinfo(np.int64).max
 MAX_STATES = MAX_ARCS = 1 << 30
 MAX_EXPONENT = 1 << 8
@@ -51,7 +52,7 @@ class BestPathSettings:
     Attributes:
         kind: the kind of machine.
         start: the first state.
-        exponent: weights are the weights of the transducer times ``2 ** exponent``.
+        exponent: the weights of the table are the weights of the transducer times ``2 ** exponent``.
         unknown: the treatment of texts without a path, `ERROR` or `COPY`.
     """
 
@@ -69,7 +70,7 @@ class BestPathMetadata(Sections):
 
 
 class Node(NamedTuple):
-    """A state of a layer: the weight of the best path to it, the last arc of this path, and the node before this arc."""
+    """A state of a layer: the weight of the best path to the state, the last arc of this path, and the node before this arc."""
 
     weight: int
     arc: int
@@ -80,8 +81,8 @@ class Path(NamedTuple):
     """A path through the machine.
 
     Attributes:
-        arcs: its arcs, each with the number of bytes that were read up to its end.
-        weight: its weight, a whole number.
+        arcs: the arcs of the path, each with the number of bytes that were read up to the end of the arc.
+        weight: the weight of the path, a whole number.
     """
 
     arcs: list[tuple[int, int]]
@@ -89,11 +90,11 @@ class Path(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A character of a new text, and the span of the characters of the text that it comes from.
+    """A character of a new text, and the span in the old text from which it comes.
 
     Attributes:
         char: the character.
-        start, end: the first character, and one past the last. Equal if the character was inserted at the start.
+        start, end: the first character of the span, and one past its last. Both are equal if the character was inserted at the start.
     """
 
     char: str
@@ -111,7 +112,7 @@ class BestPathTable(Table):
         targets: uint32[arcs], the state after each arc.
         weights: int64[arcs], the weight of each arc, a whole number.
         outputs: uint32[arcs], the number of the string that each arc writes.
-        finals: int64[states], the weight of ending in each state, or `NOT_FINAL`.
+        finals: int64[states], the final weight of each state, or `NOT_FINAL`.
         string_bytes: uint8[n], the strings, concatenated. A string may be a part of a character.
         string_ends: int64[strings], the end of each string in `string_bytes`. The first string is empty.
     """
@@ -148,7 +149,7 @@ class BestPathTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """The capacity of characters per byte, an estimate."""
+        """The capacity in characters per byte of text, an estimate."""
         return 8
 
     def weight_of(self, weight: int) -> float:
@@ -160,8 +161,8 @@ class BestPathTable(Table):
         return [ord(written.char) for written in self.written(text)]
 
     def written(self, text: str) -> list[Written]:
-        """The characters of the new text, by the slow walk. The span of a character is that of the character that was read last at the end
-        of the arc of its first byte; if none was read, it is the empty span at the start.
+        """The characters of the new text, by the slow walk. A character has the span of the last character read at the end of the arc that
+        writes its first byte; if no character was read, the empty span at the start.
         """
         path = self.path(text.encode())
         if path is None:

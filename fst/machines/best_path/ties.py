@@ -1,8 +1,8 @@
 """All new texts of least weight, by a slow walk.
 
 The walk keeps every arc by which a state of a layer is reached with its least weight. The arcs on paths to the best ends form an acyclic
-graph, in which each path is a best path. The new texts are read from this graph a byte at a time, from the set of all nodes that a
-beginning of a new text leads to; so each is found once, whatever the number of its paths. Paths that differ inside a cycle of ε-arcs are
+graph, in which each path is a best path. The new texts are read from this graph a byte at a time, from the set of all nodes to which a
+beginning of a new text leads. So each text is found once, whatever the number of its paths. Paths that differ inside a cycle of ε-arcs are
 one arc of the table, see `fst.compile.machines.best_path.folding`, and give one text.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from fst.machines.best_path.table import EPSILON, NOT_FINAL, BestPathTable
 
-Place = tuple[int, int]  # the number of a layer, and a state of it
+Place = tuple[int, int]  # a place: the number of a layer, and a state of this layer
 
 
 class Step(NamedTuple):
@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A place that a beginning of a new text leads to, and the bytes that are written on the way there after this beginning."""
+    """A place to which a beginning of a new text leads, and the bytes that are written after this beginning on the way to the place."""
 
     place: Place
     rest: bytes
@@ -40,7 +40,7 @@ def ties(table: BestPathTable, text: bytes, most: int) -> list[bytes]:
     best = {place for place, weight in ends.items() if weight == min(ends.values())}
     graph = dict[Place, list[Step]]()
     needed = {*best}
-    for before, step in reversed(steps):  # every arc into a place comes before the arcs out of it
+    for before, step in reversed(steps):  # each arc into a place comes before the arcs out of this place
         if step.after in needed:
             needed.add(before)
             graph.setdefault(before, []).append(step)
@@ -49,7 +49,7 @@ def ties(table: BestPathTable, text: bytes, most: int) -> list[bytes]:
 
 
 def _steps(table: BestPathTable, text: bytes) -> tuple[list[tuple[Place, Step]], dict[int, int]]:
-    """The arcs of least weight into all places, in an order such that each comes before the arcs that follow it; the last layer."""
+    """The arcs of least weight into all places, each before the arcs that follow it on a path; and the last layer."""
     walk = _Walk(table)
     layer = _Layer(0, {table.metadata.settings.start: 0}, {})
     for byte in text:
@@ -63,7 +63,7 @@ def _steps(table: BestPathTable, text: bytes) -> tuple[list[tuple[Place, Step]],
 
 
 class _Layer(NamedTuple):
-    """The least weight of each state, and the arcs into it that have this weight."""
+    """The least weight of each state, and the arcs that lead into the state with this weight."""
 
     number: int
     weights: dict[int, int]
@@ -78,7 +78,7 @@ class _Walk:
         self.steps: list[tuple[Place, Step]] = []
 
     def relax(self, layer: _Layer) -> None:
-        """Follow the ε-arcs of a layer, which lead to higher states, and list the arcs into its states."""
+        """Follow the ε-arcs of a layer, which lead to higher states, and list the arcs into the states of the layer."""
         waiting = sorted(layer.weights)
         while waiting:
             state = heappop(waiting)
@@ -87,7 +87,7 @@ class _Walk:
                 heappush(waiting, target)
 
     def follow(self, layer: _Layer, state: int, label: int, following: _Layer) -> list[int]:
-        """Follow the arcs of a state with a label; return the targets that are new in their layer."""
+        """Follow the arcs of a state with a label; return the targets that were not yet in their layer, `following`."""
         table, found = self._table, list[int]()
         start, end = table.row_start[state : state + 2].tolist()
         first, last = start + np.searchsorted(table.labels[start:end], [label, label + 1])
@@ -104,7 +104,7 @@ class _Walk:
 
 
 def _texts(graph: dict[Place, list[Step]], ends: set[Place], start: Place) -> Iterator[bytes]:
-    """The distinct texts of all paths from a place to the ends."""
+    """The distinct new texts of all paths from a place to the ends."""
     waiting = [(b"", frozenset([Item(start, b"")]))]
     while waiting:
         text, items = waiting.pop()
@@ -119,7 +119,7 @@ def _texts(graph: dict[Place, list[Step]], ends: set[Place], start: Place) -> It
 
 
 def _closed(items: frozenset[Item], graph: dict[Place, list[Step]]) -> frozenset[Item]:
-    """The items, and those that arcs without output or with an unread output lead to."""
+    """The given items, and all items to which arcs without output, or with an output that is not read yet, lead."""
     found, waiting = {*items}, [item for item in items if not item.rest]
     while waiting:
         for after, output in graph.get(waiting.pop().place, ()):

@@ -4,7 +4,7 @@ With an ``end_of_word_suffix``, the name of a token at the end of a pre-token ha
 different token than the same byte at another position. With a ``continuing_subword_prefix``, the name of a token that does not begin a
 pre-token has the prefix; a merge removes the prefix of its right part. Without affixes, names do not depend on the position, and a token
 may occur anywhere.
-The code of a byte (`fst.pretokens.characters`) contains its position.
+The code of a byte (`fst.pretokens.characters`) contains the byte's position.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fst.pretokens.characters import ABSENT, CODES, CONTINUES, ENDS
 
 
 class Part(NamedTuple):
-    """The meaning of a token's name: the bytes of the token, and whether it begins and ends a pre-token.
+    """The meaning of a token's name: the bytes of the token, whether it begins a pre-token, and whether it ends one.
 
     Without a prefix, `is_first` is always true; without a suffix, `is_last` is always true.
     """
@@ -57,7 +57,7 @@ class Affixes(NamedTuple):
         return Part(body if is_first else body[len(self.prefix) :], is_first, is_last)
 
     def joined(self, left: Part, right: Part) -> Part | None:
-        """The part that a merge makes of two neighbours; None if they cannot be neighbours."""
+        """The part that a merge makes of two neighbours; None if the two cannot be neighbours."""
         if (self.suffix and left.is_last) or (self.prefix and right.is_first):
             return None
         return Part(left.body + right.body, left.is_first, right.is_last)
@@ -72,7 +72,7 @@ class Affixes(NamedTuple):
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 
     def atoms(self, tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
-        """int32[CODES], the token of each byte by its code, or `ABSENT`.
+        """int32[CODES], the token of each byte by the byte's code, or `ABSENT`.
 
         Args:
             tokens: a mapping of the name of each token to the token's number.

@@ -1,4 +1,4 @@
-"""The arguments of the kernels of byte-level BPE: the arrays of a table in addition to those of `fst.pretokens.arguments`."""
+"""The arguments of the kernels of byte-level BPE: the arrays of a table in addition to the arrays of `fst.pretokens.arguments`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MergeArguments(NamedTuple):
     Attributes:
         shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
         pairs: the pairs that merge.
-        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
+        atoms: int32[CODES], the id that each byte becomes, by the byte's code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
         fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if there is no such id.
         alphabet: the characters with tokens; `NO_ALPHABET` if symbols are bytes.
     """

@@ -9,11 +9,13 @@ why it is exact. Notation:
 - r: the root, the state in which a pre-token begins.
 
 **Encoding.** No merge crosses the cut before last(x). So the tokens of x are the tokens of the bytes before last(x), followed by last(x). A
-walk over a pre-token from left to right finds its states. A walk from right to left finds its tokens, with one look-up for each token.
+walk over a pre-token from left to right finds a state for each byte. A walk from right to left finds the tokens, with one look-up for each
+token.
 
 **Rows.** Entries are uint32, ``target 24 | label 8``, see `ENTRY`; with 64 bits, walks took 2 to 14 % longer. A state is the slot of its
-*finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has a label other than b, s
-uses the root's transition on b. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are below 0xF8.
+*finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has a label other than b,
+the root's transition on b is the transition of s. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are
+below 0xF8.
 
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; a token has at least
 one byte, and does not begin before the pre-token. The proof: the table contains a *depth* for each state, a lower bound on the number of

@@ -5,9 +5,9 @@ A *candidate* is a pair of neighbours that may merge. Each step visits the candi
 are equal, from left to right. The step skips each candidate with the probability p, and merges the first candidate that it does not skip.
 In the next step, skipped pairs are candidates again. If a step skips all candidates, or there are no candidates, the pre-token is complete.
 
-**The jump.** A step with n candidates merges the candidate after the first s with the probability pˢ(1 - p), and skips all with the
-probability pⁿ. So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n completes the pre-token. Let U be uniform in [0, 1).
-The largest s up to n with U < pˢ has exactly this distribution, because P(U < pˢ) = pˢ. So a step needs only one random number for any
+**The jump.** A step with n candidates merges the candidate after the first s with the probability pˢ(1 - p), and skips all candidates with
+the probability pⁿ. So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n completes the pre-token. Let U be uniform in [0,
+1). The largest s up to n with U < pˢ has exactly this distribution, because P(U < pˢ) = pˢ. So a step needs only one random number for any
 number of skips.
 
 **Random numbers** come from `fst.core.random`. The index of the first number of a pre-token is the number of bytes in the row's previous
@@ -74,7 +74,7 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
         merges: int32[merges, 3], see `fst.machines.bpe.merge_list`.
         ids: the tokens of the pre-token's bytes; changed in place to the tokens of the pre-token.
         by: the dropout.
-        row: the row of the pre-token, counted from `first_row`.
+        row: the index of the text that contains the pre-token, counted from `first_row`.
         place: the number of bytes in the previous pre-tokens of the row.
     """
     while found := sorted((ranks[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks):

@@ -35,16 +35,16 @@ class BpeModel:
 
     Attributes:
         model_tokens: the number of the model's tokens, which are the first tokens of the table.
-        vocabulary_tokens: the number of tokens in the source's vocabulary: the model's tokens, then other names. All later tokens are added
-            tokens.
+        vocabulary_tokens: the number of names in the source's vocabulary: the model's tokens, followed by other names. All later tokens are
+            added tokens.
         dropout: the source's probability of skipping a merge, stored only for information; 0 if the source has no dropout.
         ignore_merges: whether a whole pre-token that equals a token becomes this token, regardless of merges.
         continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if the source has none.
         long_pretokens: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because
             they are too long.
         letters: the spelling of the model's tokens; it also determines whether symbols are bytes or characters.
-        fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; they are the last of the model's
-            tokens.
+        fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; these tokens are the last of the
+            model's tokens.
         joins_words: see `fst.pretokens.table.PretokenTable`.
         missing_bytes: the number of *missing bytes*: bytes that a text may contain, but that have no token; 0 for nearly all vocabularies.
         unk_id: the token for missing bytes, or for characters with missing bytes; None if no bytes are missing, or if missing bytes are

@@ -12,9 +12,9 @@ BPE over characters begins with the atoms of its characters (`fst.pretokens.char
 other character becomes the fallback tokens of its bytes if each byte has a fallback token; otherwise it is treated like a missing byte.
 
 **What kernels may assume** once `prove` has passed: every id in a merge has a length, and the length of a merged token is the sum of its
-parts' lengths. So a merge changes neither the total number of bytes of a pre-token's tokens nor their positions. Each token has at least
-one byte, except an ``unk_token`` for a character or a whole run, whose length is 0 and which is in no merge. A character with a token has
-as many bytes as the token.
+parts' lengths. So a merge does not change the total number of bytes of a pre-token's tokens, or the positions of these bytes. Each token
+has at least one byte. The exception is an ``unk_token`` for a character or a whole run: its length is 0, and it is in no merge. A character
+with a token has as many bytes as the token.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fst.tables.proof import need, need_none
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # the key in a free slot
 SCRATCH = 8  # number of int32 elements for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
-RANK_BITS = 24  # the bits of a slot for a rank and 1; the other bits are a mark, see `fst.machines.bpe.ranks`
+RANK_BITS = 24  # the bits of a slot that contain 1 + a rank; the other bits are a mark, see `fst.machines.bpe.ranks`
 MOST_MERGES = (1 << RANK_BITS) - 2
 insert_pairs, fill_slots = Deferred("fst.machines.bpe.pairs", "insert_pairs"), Deferred("fst.machines.bpe.ranks", "fill_slots")
 
@@ -56,7 +56,7 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
 
 
 def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> list[int]:
-    """The tokens of a pre-token, which are `ids` after all `steps`."""
+    """The tokens of a pre-token: `ids` after all `steps`."""
     for _ in steps(ranks, merges, ids):
         pass
     return ids
@@ -117,8 +117,8 @@ def slots_of(merges: Array) -> NDArray[np.uint32]:
     """The hash table of the pairs of merges.
 
     Returns:
-        uint32[slots]. A slot is 0 if it is free, or the rank of a merge and 1, with a mark in the highest bits. The number of slots is a
-        power of two, and more than twice the number of merges.
+        uint32[slots]. A slot is 0 if it is free; otherwise it is 1 + the rank of a merge, with a mark in the highest bits. The number of
+        slots is a power of two, and more than twice the number of merges.
     """
     slots = np.zeros(2 << len(merges).bit_length(), np.uint32)
     fill_slots.call(merges, slots)

@@ -1,6 +1,6 @@
 """Kernels for hash tables of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler and the trainer of BPE use these kernels.
 
-A pair is in the slot of its hash, or in the next free slot after it. Some slots are free, so every search ends.
+A pair is in the slot of its hash; or, if that slot was taken, in the next free slot after it. Some slots are free, so every search ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.merge_list import EMPTY
 
-NO_RANK = np.int32((1 << 31) - 1)  # greater than all ranks
+NO_RANK = np.int32((1 << 31) - 1)  # instead of a rank: the pair does not merge; greater than all ranks
 MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)
 
 

@@ -1,8 +1,8 @@
 """Kernels for the ranks of the pairs of a merge list, a hash table that the merging kernels read. `fst.machines.bpe.merge_list.slots_of`
-makes it, and `fst.machines.bpe.arguments.Pairs` describes it.
+makes this table, and `fst.machines.bpe.arguments.Pairs` describes it.
 
-A merge is in the slot of its pair's hash, or in the next free slot after it. Some slots are free, so every search ends. A slot is 4 bytes,
-with a mark from the hash, so that most searches for pairs that do not merge read one slot and no row of the list.
+A merge is in the slot of its pair's hash; or, if that slot was taken, in the next free slot after it. Some slots are free, so every search
+ends. A slot is 4 bytes, with a mark from the hash, so that most searches for pairs that do not merge read one slot and no row of the list.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def slot_of(left, right, slots, merges):
 
 @inlined
 def is_pair(left, right, rank, merges):
-    """Whether a rank is that of a pair."""
+    """Whether the merge of a rank is the merge of a pair."""
     return np.uint64(merges[rank, LEFT]) == np.uint64(left) and np.uint64(merges[rank, RIGHT]) == np.uint64(right)
 
 

@@ -78,7 +78,7 @@ class BpeTable(PretokenTable):
         """The tokens in the form that users see. The model's tokens are spelled in the model's letters."""
         model, known = self.metadata.model, self.metadata.model.model_tokens
         others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
-        if model.letters.are_bytes:  # each byte is spelled as one letter
+        if model.letters.are_bytes:  # each byte is spelled as one letter, so `ends` also counts letters
             ends = self.token_ends[:known].tolist()
             letters = model.letters.spelled(self.token_bytes[: ends[-1]].tobytes())
             return (*(letters[begin:end] for begin, end in zip([0, *ends], ends, strict=False)), *others)
@@ -87,8 +87,7 @@ class BpeTable(PretokenTable):
         return (*names, *(fallback(byte) for (byte,) in self.contents[spelled:known]), *others)
 
     def decoded_differently(self, spell: bool = True) -> dict[int, bytes]:
-        """The bytes that decoding writes for the tokens for which it does not write their bytes, by the number of the token in
-        ``token_ids``.
+        """The bytes that decoding writes for each token whose own bytes it does not write, by the token's number in ``token_ids``.
 
         Args:
             spell: whether an added token that consists of GPT-2's letters for bytes decodes to these bytes, as in ``tokenizers``, instead
@@ -173,14 +172,14 @@ class BpeTable(PretokenTable):
 
     @property
     def fused(self) -> int:
-        """The id of the token for a whole run of missing bytes; `NOT_FUSED` if there is no such token."""
+        """The id of the token that replaces a whole run of missing bytes; `NOT_FUSED` if there is no such token."""
         model = self.metadata.model
         return model.unk_id if model.fuse_unk and model.unk_id is not None else NOT_FUSED
 
     @Lazy
     def atoms(self) -> Array:
-        """int32[CODES], the id that each byte becomes, by its code; -1 if the byte is removed, or if symbols are characters and the byte
-        has no fallback token.
+        """int32[CODES], the id that each byte becomes, by the byte's code; -1 if the byte is removed, or if symbols are characters and the
+        byte has no fallback token.
         """
         atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
         if unk_id is not None and self.metadata.model.letters.are_bytes:
@@ -399,7 +398,7 @@ class BpeTable(PretokenTable):
         need_none(dropped, lambda slot: f"slot {slot} of the table of words has a byte without a token")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the merges. Prove the automaton, or if the table has no automaton, that its arrays are empty."""
+        """Prove the merges, and that the automaton is safe or, if the table has none, that its arrays are empty."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")

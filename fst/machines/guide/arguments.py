@@ -9,8 +9,9 @@ import numpy as np
 from fst.automata.rows import Array
 
 NO_STATE = -1  # the state after a token that is not allowed; its mask is empty
-WRONG = -2  # instead of a state after tokens: a mask allows one whose bytes the automaton does not read
-# Added to the number of states: the start of a text if its first token writes other bytes than later ones; the state after its end.
+WRONG = -2  # instead of a state after tokens: a mask allows a token whose bytes the automaton does not read
+# Added to the number of states: the start of a text, if first tokens write other bytes than later tokens; and the state after the end of a
+# text.
 AFTER_STATES = FIRST, ENDED = range(2)
 TWIN_MARK, MARK = 0xFE, 0xFF  # bytes after tokens of a canonical guide, see `fst.machines.guide.vocabulary.marked`; no UTF-8 contains them
 
@@ -29,14 +30,14 @@ class Automaton(NamedTuple):
     finals: Array
 
 
-RECENT, NEXT, STAMP = 4, 4, 5  # the number of masks in `Work`; indices into `Work.states`
-FAR, ENOUGH = 32, 16  # states are compared by strings of at most this length; the length that is enough
-PAIRS, SEVERAL = 512, 64  # the most pairs of states that comparisons by length, and by bytes, visit
+RECENT, NEXT, STAMP = 4, 4, 5  # the number of masks in `Work`; the indices of two numbers in `Work.states`
+FAR, ENOUGH = 32, 16  # the maximum length in bytes of strings by which states are compared; the length that is enough
+PAIRS, SEVERAL = 512, 64  # the maximum numbers of pairs of states that a comparison by length, and a comparison by bytes, visit
 LETTERS_GROUP = 0
 
 
 def _groups() -> Array:
-    """uint64[256], a bit for the group of each byte: letters and digits; other characters; control characters; all other bytes alone."""
+    """uint64[256], the bit of each byte's group: ASCII letters and digits; bytes above ASCII; control characters; each other byte alone."""
     numbers = np.full(256, LETTERS_GROUP + 1)
     for byte in range(0x80):
         numbers[byte] = LETTERS_GROUP if chr(byte).isalnum() else LETTERS_GROUP + 2
@@ -52,14 +53,15 @@ class Work(NamedTuple):
     """The working arrays of scans, for one automaton and one thread.
 
     Attributes:
-        states: int64[RECENT + 2], the latest states whose scan read many nodes, or -1. `NEXT`: the place of the next one. `STAMP`: the
-            number of comparisons so far.
+        states: int64[RECENT + 2], the latest states whose scan read many nodes, or -1. `NEXT`: the index at which the next state is stored.
+            `STAMP`: the number of comparisons so far.
         rows: uint32[RECENT, words + 1], the masks of these states.
         stack: int32[longest + 1], the state at each depth.
         pairs: int32[PAIRS, 2], the pairs of states that a comparison visits.
-        exits: bool[256], see `fst.machines.guide.kernels.scan.find_exits`.
+        exits: bool[256], classes of bytes, see `fst.machines.guide.kernels.scan.find_exits`.
         groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
-        partners: int64[states], the latest comparison that has visited a pair with this state, and the other state: ``stamp 32 | state``.
+        partners: int64[states], for each state, the latest comparison that has visited a pair with it, and the other state of the pair:
+            ``stamp 32 | state``, in bits.
     """
 
     states: Array
@@ -85,7 +87,7 @@ class Tokens(NamedTuple):
     Attributes:
         token_bytes: uint8[n], the bytes of all tokens at any position but the first, concatenated.
         token_ends: int64[ids], the end of each token; empty for numbers that are no ids, and for tokens that write no text.
-        first_bytes, first_ends: the same for tokens at the first position; empty arrays if there is no difference.
+        first_bytes, first_ends: the same for tokens at the first position; empty arrays if tokens write the same bytes there.
         end_id: int64[1], the id of the token that ends a text; -1 if there is none.
         keeps_first: bool[1], whether the token after a first token that writes nothing is again a first token.
     """
@@ -99,7 +101,7 @@ class Tokens(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """The masks of a table, see `fst.machines.guide.table.GuideTable`; in a guide that makes masks late, all arrays are empty."""
+    """The masks of a table, see `fst.machines.guide.table.GuideTable`; all are empty in a guide that makes masks at first use."""
 
     mask_of: Array
     bases: Array

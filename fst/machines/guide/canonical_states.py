@@ -15,7 +15,7 @@ from fst.errors import UnsupportedError
 from fst.machines.guide.canonical import Counts, Machine, Places
 from fst.machines.guide.vocabulary import Vocabulary
 
-CAPACITY = 256  # the number of bytes after a token that are tried at once
+CAPACITY = 256  # maximum number of bytes after a token that a kernel reads in search of a later text
 MAX_SEARCH = 1 << 14  # the largest number of states that a search for a later text visits
 FULL, DONE = -2, -1
 PLACE_BITS, PLACE = 32, (1 << 32) - 1
@@ -32,10 +32,10 @@ class Work(NamedTuple):
     Attributes:
         states, cuts, chars, norms: int32[n], the states of the automaton, of the cuts, of the current character, and of the normalizer.
         begun: uint8[n], whether a word begins with the current character.
-        is_fresh: uint8[n], whether the state of the machine is that of a word that begins with the token.
+        is_fresh: uint8[n], whether the state of the machine is the state of a word that begins with the token.
         words, counts: int32[n], the state of the machine, and the number of characters of the word.
-        nodes, sums, begins: [n, longest], the column of a best path: the nodes of the trie that are reached from earlier positions, the
-            best sums at these positions, and the positions.
+        nodes, sums, begins: [n, longest], the column of a best path: for each earlier position from which tokens may still be read, the
+            node of the trie, the best sum at the position, and the position.
         sizes: int32[n], the size of each column.
         lasts: int32[n], the last token of the best path; -1: none.
         leads: int32[n], lead_sums: float64[n], the position where the current character begins, and the best sum there.
@@ -68,7 +68,7 @@ class Work(NamedTuple):
         return cls(**ints, **of_paths, begun=begun, is_fresh=is_fresh)
 
 
-State = tuple[int, ...]  # the numbers of places, in ascending order
+State = tuple[int, ...]  # a state: the numbers of its places, in ascending order
 
 
 class Steps(NamedTuple):
@@ -84,7 +84,7 @@ class Steps(NamedTuple):
 
 
 class CanonicalStates:
-    """The states of canonical masks. A state is the set of all ways to cut the text so far: of *places*.
+    """The states of canonical masks. A state is a set of *places*, one for each way to cut the text so far.
 
     Args:
         machine: the arrays.
@@ -120,13 +120,13 @@ class CanonicalStates:
             raise UnsupportedError("no text of the pattern is decoded from the tokens that it is encoded into; use canonical=False")
 
     def is_final(self, state: State) -> bool:
-        """Whether a text may end in a state."""
+        """Whether a text may end in a state, given by its places."""
         machine = self._machine
         found = (self._numbers(place) for place in state)
         return any(machine.finals[at] and machine.ends[cut] and not char for at, cut, char, *_ in found)
 
     def step(self, state: State, number: int) -> State:
-        """The state after a token, which may be no beginning of a text; empty if the tokens are not canonical so far."""
+        """The state after a token; empty if the tokens so far are not canonical. These may begin no text of the pattern."""
         content, work = np.frombuffer(self._vocabulary.content(number), np.uint8), self._work()
         found = set[int]()
         with self._lock:
@@ -149,7 +149,7 @@ class CanonicalStates:
         return row
 
     def is_alive(self, state: State) -> bool:
-        """Whether a text can end after a state; by a search in full, if need be.
+        """Whether some text continues a state to its end; if no later text is found at once, by a full search.
 
         Raises:
             UnsupportedError: the search visits too many states.
@@ -162,7 +162,7 @@ class CanonicalStates:
             return self._alive[state]
 
     def _search(self, start: State) -> None:
-        """Find whether a text can end after a state, and after the states that are visited."""
+        """Find whether some text continues a state to its end, and the same for all states that the search visits."""
         found = Exploration(self, start)
         for number, state in enumerate(found.states):  # the loop appends to the states
             if self._alive.get(state) is False:
@@ -177,7 +177,7 @@ class CanonicalStates:
         self._alive.update(dict.fromkeys(found.states, False))
 
     def _is_continued(self, state: State) -> bool:
-        """Whether a later text is found at once."""
+        """Whether a text that continues a state is found without a search."""
         row = np.zeros(self._vocabulary.words, np.uint32)
         self._scan(state, row)
         return bool(row.any())
@@ -209,7 +209,7 @@ class CanonicalStates:
         return int(scan_canonical.call(*arrays, place, row, unsure, steps))
 
     def _work(self) -> Work:
-        """The rows of walks of this thread."""
+        """The working arrays of this thread: the rows of its walks."""
         if not hasattr(self._local, "work"):
             self._local.work = Work.of(*self._rows)
         work: Work = self._local.work
@@ -222,14 +222,14 @@ class CanonicalStates:
         return found
 
     def _stored(self, put: Callable[[], int]) -> int:
-        """Call a kernel that stores places until it has room; return its result. The lock must be held."""
+        """Call a kernel that stores places, each time with larger arrays, until it has room; return the result. The lock must be held."""
         while (found := put()) == FULL:
             self._places = _larger(self._places)
         return found
 
 
 class Exploration:
-    """States that are numbered as they are found.
+    """States that are numbered in the order in which they are found.
 
     Args:
         by: the states.
@@ -244,7 +244,7 @@ class Exploration:
         self._by = by
         self.states, self.parents = [start], [(-1, -1)]
         self._numbers = {start: 0}
-        self._alone = np.full(1, -1)  # the number of the state with one place, for each place
+        self._alone = np.full(1, -1)  # for each place, the number of the state that consists of this place
 
     def steps(self, number: int) -> Steps:
         """The steps from a state; new states are added."""
@@ -307,7 +307,7 @@ def _no_places() -> Places:
 
 
 def _larger(places: Places) -> Places:
-    """The same places, in larger arrays. The old arrays are left alone, for threads that read them."""
+    """A copy of places in larger arrays. The old arrays are left alone, for threads that read them."""
     count, filled = int(places.counts.places), int(places.counts.numbers)
     is_many = count == len(places.ends)
     room, size = len(places.ends) * (2 if is_many else 1), len(places.numbers) * (1 if is_many else 2)

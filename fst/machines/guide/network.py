@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 from fst.automata.rows import Array
 
-RETURN = -2  # the next state where a called automaton ends
+RETURN = -2  # instead of the next state: the called automaton ends
 
 
 class Network(NamedTuple):
-    """Automata over bytes that call each other, with common classes of bytes. No automaton calls itself, or one that calls it.
+    """Automata over bytes that call each other, with common classes of bytes. No automaton calls itself, directly or by other calls.
 
     Attributes:
-        targets: int32[states, classes], the next state of each state for each class of bytes; `RETURN`: the state after the call; at least
-            the number of states: this number plus that of a call; -1: none. In automata that are called, no state leads to a start.
+        targets: int32[states, classes], the next state of each state for each class of bytes; `RETURN`: the state after the call; a number
+            of at least `states`: `states` plus the number of a call; -1: none. In automata that are called, no state leads to a start.
         classes: uint8[256], the class of each byte.
         finals: uint8[states], 1 for each final state of the first automaton, else 0.
         entered: int32[calls], the state of the called automaton after the first byte of its text.
-        after: int32[calls], the state after the call; `RETURN` if the automaton that calls ends, too.
+        after: int32[calls], the state after the call; `RETURN` if the calling automaton ends there, too.
     """
 
     targets: Array

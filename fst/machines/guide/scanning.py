@@ -16,7 +16,7 @@ scan_row = Deferred("fst.machines.guide.kernels.scan", "scan_row")
 
 
 class Stepping(Protocol):
-    """Masks and steps, as in `fst.Guide`."""
+    """The masks of states, and steps between states, as in `fst.Guide`."""
 
     @property
     def start(self) -> int:
@@ -33,12 +33,12 @@ class Stepping(Protocol):
 
 
 def scanned_mask(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work) -> Array:
-    """uint32[words], the mask of a state, or of one of the two states after those of the automaton.
+    """uint32[words], the mask of a state, or of `FIRST` or `ENDED`, the two states after the automaton's states.
 
     Args:
         automaton, vocabulary: the automaton, and the vocabulary of the tokenizer.
         state: the state.
-        work: the result of `working` for them.
+        work: the result of `working` for this automaton and this vocabulary.
     """
     states, end_id = len(automaton.finals), vocabulary.end_id
     row = np.zeros(vocabulary.words + 1, np.uint32)
@@ -53,14 +53,14 @@ def scanned_mask(automaton: Automaton, vocabulary: Vocabulary, state: int, work:
 
 
 def need_start(guide: Stepping, vocabulary: Vocabulary) -> None:
-    """Refuse texts that no token begins. Tokens that write nothing at the first position, which are allowed there, begin none.
+    """Raise an error if no token begins a text. Tokens that write nothing at the first position are allowed there, but begin no text.
 
     Args:
         guide: the masks of the texts.
         vocabulary: the vocabulary of the tokenizer.
 
     Raises:
-        UnsupportedError: no text is empty, and no token writes the first bytes of one.
+        UnsupportedError: no text is empty, and no token writes the first bytes of a text.
     """
     start, silent = guide.start, vocabulary.silent
     if guide.is_final(start) or len(guide.allowed(start)) > len(silent):

@@ -1,15 +1,15 @@
 """The machine of token masks: for each state of an automaton over bytes, the tokens that keep a text inside its strings.
 
-A state is the state of the automaton after the bytes of all tokens so far. Its mask has a bit for each token whose bytes the automaton
-reads from this state. The end of a text is a token, too: its bit is 1 in final states.
+A state is the state of the automaton after the bytes of all tokens so far. The mask of a state has a bit for each token whose bytes the
+automaton reads from this state. The end of a text is a token, too: its bit is 1 in the masks of final states.
 
 After the states of the automaton, two more follow. `FIRST` is the start of a text if a first token writes other bytes than later tokens.
 `ENDED` follows the token that ends a text, and allows only this token.
 
-The automaton of a canonical table reads marked tokens: the bytes of a token, then a mark, which no text contains. So tokens with the same
-text lead to different states. The states between tokens come first, and have masks; in states inside tokens, nothing is allowed.
+The automaton of a canonical table reads marked tokens: the bytes of a token, then a mark, which no text contains. So two tokens with the
+same text lead to different states. The states between tokens come first, and have masks; in states inside tokens, nothing is allowed.
 
-A mask is a *base*, one of few rows of bits, with its *flips*, the ids whose bits differ from those of the base.
+A mask is stored as a *base*, one of a few rows of bits, and *flips*, the ids whose bits differ from the base.
 """
 
 from __future__ import annotations
@@ -71,12 +71,13 @@ class GuideTable(Table):
         classes: uint8[256], the class of each byte.
         finals: uint8[states], 1 for each final state, else 0.
         mask_of: uint32[states + 2], the number of the mask of each state.
-        bases: uint32[masks], the row that each mask differs from.
+        bases: uint32[masks], the number of the row from which each mask differs.
         flip_ends: int64[masks], the end of the flips of each mask.
         flips: uint32[n], the ids whose bits differ from the row, in ascending order for each mask.
-        rows: uint32[rows, words], bits: that of id ``i`` is bit ``i % 32`` of word ``i // 32``.
+        rows: uint32[rows, words]: the bit of id ``i`` is bit ``i % 32`` of word ``i // 32``.
         token_bytes, token_ends, first_bytes, first_ends: see `fst.machines.guide.arguments.Tokens`. In a canonical table, the tokens are
-            marked, see `fst.machines.guide.vocabulary.marked`, and first tokens write the same bytes as later ones: their space is read.
+            marked, see `fst.machines.guide.vocabulary.marked`, and first tokens write the same bytes as later tokens: the automaton also
+            reads the space of a first token.
     """
 
     kind: ClassVar[str] = "guide"
@@ -114,7 +115,7 @@ class GuideTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """One state per byte."""
+        """The capacity: one state per byte of text."""
         return 1
 
     @property
@@ -133,9 +134,9 @@ class GuideTable(Table):
         return found
 
     def paths(self, text: bytes) -> tuple[dict[int, bytes], dict[int, bytes]]:
-        """The states after a text, and those after a text that ends with a token, with the bytes that lead to them.
+        """The states after a text, and the states after a text that ends with a token, each with the bytes that lead to it.
 
-        They differ in canonical tables only, where the bytes contain marks.
+        The two kinds differ in canonical tables only, where the bytes contain marks.
         """
         inside = between = {0: b""}
         for byte in text:
@@ -147,7 +148,7 @@ class GuideTable(Table):
         return inside, between
 
     def _with_twins(self, paths: Mapping[int, bytes]) -> Iterator[tuple[int, bytes]]:
-        """States and the bytes that lead to them, and the states after marks of twins."""
+        """Yield the given states, and the states after marks of twins, each with the bytes that lead to it."""
         for state, path in paths.items():
             while state != NO_STATE:
                 yield state, path
@@ -160,7 +161,7 @@ class GuideTable(Table):
     def mask(self, state: int) -> Array:
         """bool[ids], the tokens that are allowed in a state, by the slow walk over all tokens.
 
-        This is the specification of the stored masks. In a canonical table, it is that of states between tokens.
+        This is the specification of the stored masks. In a canonical table, the specification applies to states between tokens.
         """
         return np.array([self.step(state, number) != NO_STATE for number in range(len(self.token_ends))])
 
@@ -279,7 +280,7 @@ class GuideTable(Table):
         need_none(~ascending, lambda place: f"flip {place + 1} is not greater than the flip before it in its mask")
 
     def _inner_ends(self) -> Iterator[int]:
-        """The ends of lists of flips, without the first and the last place of all flips."""
+        """The positions where one list of flips ends and the next begins."""
         return (end for end in {*self.flip_ends.tolist()} if 0 < end < len(self.flips))
 
 

@@ -25,7 +25,7 @@ build = Deferred("fst.machines.guide.kernels.trie", "build_trie")
 
 
 class Trie(NamedTuple):
-    """A trie of token bytes.
+    """The trie of the bytes of tokens.
 
     Attributes:
         labels: uint32[nodes], ``depth << 8 | byte``: the number of bytes before the node, and the last byte of its path. There is no node
@@ -34,9 +34,9 @@ class Trie(NamedTuple):
         tokens: uint32[nodes], the id of the token that ends at each node; the number of bits of a mask if there is none.
         longest_below: uint32[nodes], the number of bytes of the longest token in the subtree of each node.
         groups_below: uint64[nodes], the groups of the bytes below each node, see `fst.machines.guide.arguments.GROUPS`.
-        by_length: uint32[tokens], the tokens in the trie, sorted by their numbers of bytes; length_ends: int64[longest + 1], the number of
-            tokens of at most each length.
-        twins: uint32[n, 2], ids with the same bytes as another token, and the id of this token in the trie.
+        by_length: uint32[tokens], the tokens in the trie, sorted by number of bytes; length_ends: int64[longest + 1], for each length, the
+            number of tokens of at most this length.
+        twins: uint32[n, 2], ids with the same bytes as another token, and the id of this other token, which is in the trie.
     """
 
     labels: Array
@@ -85,7 +85,7 @@ class Vocabulary(NamedTuple):
         return None if self.tokens.end_id[0] < 0 else int(self.tokens.end_id[0])
 
     def ending_with(self, end_id: int | None) -> Vocabulary:
-        """The vocabulary with another token that ends texts; None: the same.
+        """The vocabulary with another token that ends texts; None: the vocabulary itself.
 
         Raises:
             UnsupportedError: the number is not an id, or its token writes text.
@@ -131,9 +131,9 @@ def _vocabulary_of(table: Table) -> Vocabulary:
 
 
 def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
-    """The bytes of the tokens of a canonical guide, which differ for all tokens, and are the beginning of no others.
+    """The bytes of the tokens of a canonical guide, so that no token's bytes begin with another token's bytes.
 
-    A mark, `MARK`, follows each token. Before it, one more of `TWIN_MARK` is added for each earlier token with the same bytes.
+    A mark, `MARK`, follows each token. Before `MARK`, a `TWIN_MARK` is added for each earlier token with the same bytes.
 
     Returns:
         uint8[n], the bytes of all tokens, concatenated; int64[ids], the end of each token.

@@ -23,7 +23,7 @@ class Written(NamedTuple):
     Attributes:
         later: the bytes of the token with each id, at any position but the first; empty for a number that is no id, and for special tokens
             and unknown tokens, which write no text.
-        first: the bytes of each token at the first position; equal to `later` if there is no difference.
+        first: the bytes of each token at the first position; equal to `later` if tokens write the same bytes there.
         keeps_first: whether the token after a first token that writes nothing is again a first token.
     """
 

@@ -1,9 +1,10 @@
 """The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975) reports every keyword at every position.
 
 States, transitions and links are as in `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. Only the
-outputs are different. The output of a transition is the row of the longest keyword that ends with the byte read, or 0 if no keyword ends
-there. Links have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest
-shorter keyword. So the size of a table grows with the number of keywords, but not with the number of keywords that end at one position.
+outputs differ. The output of a transition is the row of the longest keyword that ends with the byte read, or
+0 if no keyword ends there. Links have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal
+keyword, or the longest shorter keyword. So the size of a table grows with the number of keywords, but not with the number of keywords that
+end at one position.
 
 **What kernels may assume** once a table is proven, in addition to states and transitions: the number of rows in a chain of keyword rows is
 the count in the first of these rows; a match has at most as many characters as the previous state's string and the byte just read.
@@ -47,7 +48,7 @@ class OverlappingTable(KeywordTable):
 
     Attributes:
         matches: uint32[1 + keywords, 2], row k + 1 for keyword k. Column `NEXT` contains the row of the next keyword with the same end, or
-            0; column `COUNT`, the number of keywords in the chain that begins with this row. Row 0 is not used.
+            0; column `COUNT` contains the number of keywords in the chain that begins with this row. Row 0 is not used.
         keyword_lengths: uint32[keywords], the number of characters of each keyword, including borders, in the form that the automaton
             reads.
     """

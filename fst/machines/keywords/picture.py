@@ -12,7 +12,7 @@ from fst.machines.keywords.table import ENTRY, KeywordTable
 
 
 def picture_of(table: KeywordTable, text: str | None) -> Picture:
-    """The states are named by the bytes that they remember; an arc writes the keywords that are certain after its byte."""
+    """A state is named by the bytes that it represents; an arc writes the keywords that are certain after its byte."""
 
     def name(state: Any, read: Sequence[Any], _: Sequence[str]) -> str:
         remembered = read[len(read) - int(table.depths[state]) :]
@@ -28,7 +28,7 @@ def picture_of(table: KeywordTable, text: str | None) -> Picture:
 
 
 def _step(table: KeywordTable, state: int, byte: int) -> Step:
-    """The step of the slow walk on a byte."""
+    """The next state after a byte, by the slow walk, and the keywords written."""
     found = list[int]()
     while not (entry := ENTRY.step(table.entries, state, byte)) and state != ROOT:
         link = ENTRY.unpack(table.entries[state])
@@ -39,7 +39,7 @@ def _step(table: KeywordTable, state: int, byte: int) -> Step:
 
 
 def _at_end(table: KeywordTable, state: int) -> Step | None:
-    """The step at the end of a text, where the matches of all failure links are certain; None if there are none."""
+    """The step at the end of a text, where the matches on all failure links are certain; None if there are no matches."""
     found = list[int]()
     while state != ROOT:
         link = ENTRY.unpack(table.entries[state])

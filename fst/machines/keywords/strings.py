@@ -1,18 +1,18 @@
 """The strings of the states in an automaton of keywords, and their proof.
 
-A state represents a string, and its depth is the length of this string. The states form a tree: each state is entered by exactly one
-transition that adds to the depth. The state's string is the string of the state above it, followed by the byte read.
+A state represents a string, and its depth is the length of this string. The states form a tree: into each state except the root leads
+exactly one transition that adds to the depth. The state's string is the string of the state above it, followed by the byte read.
 
 The proof: every link, and every other transition, leads to a state whose string is a suffix of the bytes read. So in state v, the last |v|
-bytes are the string of v, and a search that begins with these bytes at the root reaches v. Streams rely on this: between two chunks, they
-keep only the last |v| bytes, and read these bytes again.
+bytes are the string of v, and a search that begins with these bytes at the root reaches v. Streams rely on this fact: between two chunks,
+they keep only the last |v| bytes, and read these bytes again.
 
 The suffix need not be the longest suffix that is a state. With a shorter suffix, a search misses matches, but it misses the same matches on
 every path.
 
 **Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of u's string followed by c, if p's string is a suffix of
-u's string. By induction over the depth, p's string is such a suffix if p is on the chain of links from u. `_are_on_chains` follows these
-chains in steps of powers of two.
+u's string. By induction over the depth, p's string is a suffix of u's string if p is on the chain of links from u. `_are_on_chains` follows
+these chains in steps of powers of two.
 
 The proof leaves out states that no transition enters, and all states below them. Tables for the standard kind have such states, because the
 search restarts after each match.
@@ -82,7 +82,7 @@ class Strings(NamedTuple):
     are_known: Array
 
     def sums(self, weights: Array) -> Array:
-        """For each state, the sum of the weights of the bytes in its string. `weights` contains one number for each possible byte."""
+        """For each state, the sum of the weights of the bytes in its string. `weights` contains one number for each value of a byte."""
         found, above = np.where(np.arange(len(self.last)) == ROOT, 0, weights[self.last & 0xFF]), self.parents
         while (inner := np.flatnonzero(above)).size:
             found[inner] += found[above[inner]]

@@ -6,9 +6,9 @@ For the leftmost kinds the automaton is MaxMatch (Song et al., 2021, *Fast WordP
 keywords and all single bytes; matches of single bytes are not reported. For the standard kind it is the automaton of Aho and Corasick
 (1975), restarted after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
 
-The layout is *linked*: a state has its own transitions and a failure link. The notation is that of `fst.automata.trie`: u, v are states,
+The layout is *linked*: a state has its own transitions and a failure link. The notation is as in `fst.automata.trie`: u, v are states,
 f(v) is the failure link of v, and |v| is its depth, the length in bytes of its string. These |v| bytes may still belong to a match; earlier
-bytes cannot.
+bytes may not.
 
 An entry, see `ENTRY`, contains the next state and the *output*: the matches reported by the transition. A state v's own slot has the label
 `OWN`; its entry contains f(v) and the output of the link to f(v). Unused slots have the label `FREE`.
@@ -19,8 +19,8 @@ and its end, counted from the first of the |v| bytes; and the previous match, or
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
 most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output do not overlap,
-and are in order. Matches are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches
-of a text are inside the text, do not overlap, and are in order.
+and are in order. Matches are within the |v| bytes and the byte just read, and end before the bytes that the next state represents. So the
+matches of a text are inside the text, do not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OWN, FREE = BYTES, BYTES + 1
 ENTRY = RowFormat(label_bits=9, target_bits=28, value_bits=27, dtype=np.uint64, labels=BYTES, own=OWN, free=FREE << 55)
 KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # the columns of `matches`
 MAX_KEYWORD = (1 << 31) - 1  # maximum number of bytes of a keyword
-WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, and the maximum number of bytes of each walk
+WALKS, SEGMENT = 4, 1 << 14  # number of walks that a kernel interleaves, and maximum number of bytes of each walk
 FEW = 1 << 8  # minimum number of bytes per walk, because interleaving shorter walks is slower
 REGION = 3 * SEGMENT + 1  # capacity for the events of a walk, which are fewer than two look-ups per byte, and the ends of texts
 
@@ -98,7 +98,7 @@ class Notes(Fields):
     """The values that the kernel keeps between its steps."""
 
     place: Scalar  # position of the next match in the output
-    first: Scalar  # position of the first match of the current row
+    first: Scalar  # position in the output of the first match of the current row
     row: Scalar  # index of this row
     before: Scalar  # number of characters of the row that were read before this call
     turns: Scalar  # number of remaining rounds in which walks are interleaved
@@ -321,9 +321,7 @@ class KeywordTable(Table):
         return states, strings_of(states)
 
     def _prove_matches(self) -> None:
-        """Prove that the matches of an output are in order and do not overlap, and are within the bytes that the next state does not
-        represent.
-        """
+        """Prove that the matches of an output are in order, do not overlap, and end before the bytes that the next state represents."""
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
         need(not self.matches[0].any(), "row 0 of matches is not empty; expected zeros")
         keywords, starts, ends, before = self.matches.astype(np.int64).T

@@ -33,7 +33,7 @@ from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point, set for word characters
-FOLDED, BORDERED = 2, 2  # maximum numbers of bytes of folded text, and of added borders, per byte of rewritten text
+FOLDED, BORDERED = 2, 2  # maximum number of bytes of folded text, and of bytes of added borders, per byte of rewritten text
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
@@ -81,7 +81,7 @@ class KeywordText:
     def prove(self) -> None:
         """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
 
-        So folding at most doubles the number of bytes of a character, because a character of two bytes may become one of four.
+        So folding at most doubles the number of bytes of a character: a character of two bytes may become a character of four.
         """
         prove_normalizer(self.normalizer, NO_TOKENS)
         by = self.normalizer

@@ -25,7 +25,7 @@ Registers = tuple[int, ...]
 
 
 class Arc(NamedTuple):
-    """An arc: its piece, its weight, its pauses, the operations of its condition, and its state."""
+    """An arc: its piece, its weight, its pauses, the operations of its condition, and the state to which it leads."""
 
     piece: int
     weight: np.float32
@@ -76,7 +76,7 @@ def _operations(table: Any, conditions: Array, place: int) -> Sequence[int]:
 
 
 def alone_values(pieces: Any, pauses: Any, has_epsilon: Any) -> Any:
-    """The values of entries that contain their arcs."""
+    """The values of entries that contain their only arc, packed from the fields of the arc."""
     return ALONE | has_epsilon << ALONE_EPSILON | pauses << ALONE_PAUSES | pieces
 
 

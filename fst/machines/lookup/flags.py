@@ -14,7 +14,7 @@ CLEAR     ``@C.F@``           make F neutral
 UNIFY     ``@U.F.V@``         fail if F contradicts V, otherwise set F to V
 ========= =================== ==================================================================
 
-Source: Beesley & Karttunen 2003, *Finite State Morphology*, chapter 7; where it is silent, as in HFST.
+Source: Beesley & Karttunen 2003, *Finite State Morphology*, chapter 7; where the book has no rule, as in HFST.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = "PNRDCU"
 POSITIVE, NEGATIVE, REQUIRE, DISALLOW, CLEAR, UNIFY = range(len(KINDS))
 FEATURE_SHIFT, VALUE_SHIFT = 3, 16  # an operation in 32 bits: ``kind 3 | feature 13 | value 16``
 MAX_FEATURES, MAX_VALUE = 1 << VALUE_SHIFT - FEATURE_SHIFT, (1 << 15) - 1
-NEGATED = 1 << 15  # the bit of a register whose feature must not have the value
+NEGATED = 1 << 15  # the bit of a register that means that the feature must not have the value
 
 FLAG = re.compile(r"@([PNRDCU])\.([^.@]+)(?:\.([^.@]+))?@")
 
@@ -63,9 +63,10 @@ class Outcome(NamedTuple):
     """The result of some operations.
 
     Attributes:
-        registers: the registers after them; None if an operation fails.
-        decided: the mask of the features on whose values before the operations the success depends, or of that on which the failure does.
-        fixed: the mask of the features whose values after the operations do not depend on those before.
+        registers: the registers after the operations; None if an operation fails.
+        decided: the mask of the features on whose earlier values the success depends; or of the one feature on whose value the failure
+            depends.
+        fixed: the mask of the features whose values after the operations do not depend on earlier values.
     """
 
     registers: tuple[int, ...] | None
@@ -104,15 +105,15 @@ def applied(operations: Sequence[int], registers: tuple[int, ...]) -> Outcome:
 
 
 def _holds(kind: int, value: int, held: int) -> bool:
-    """Whether a test of a value, 0 for any, holds for a register."""
+    """Whether a test of a register for a value holds; the value 0 means any value."""
     if kind == UNIFY:
         return held in (0, value) or (held & NEGATED != 0 and held != NEGATED | value)
     return (held == value if value else held != 0) == (kind == REQUIRE)
 
 
 class Alike:
-    """Values of registers that all (packed) operations of a table treat alike. One of them replaces the others, so that walks reach fewer
-    combinations of registers; a feature that no operation tests has one value.
+    """The classes of register values that all (packed) operations of a table treat alike. One value of each class replaces the others, so
+    that walks reach fewer combinations of registers; a feature that no operation tests has one value.
     """
 
     def __init__(self, operations: Iterable[int]) -> None:
@@ -127,7 +128,7 @@ class Alike:
         self._values = dict[tuple[int, int], int]()
 
     def registers(self, registers: tuple[int, ...], changed: int) -> tuple[int, ...]:
-        """The registers with the values that replace those of the features in the mask `changed`."""
+        """The registers, in which the values of the features in the mask `changed` are replaced."""
         if not changed:
             return registers
         found = [*registers]
@@ -142,8 +143,8 @@ class Alike:
         return self._values[feature, held]
 
     def _tested(self, feature: int, held: int) -> tuple[bool, int, tuple[int, int]]:
-        """The results of all tests of a register: those for a neutral feature; the value, if it is tested; and the failing unifications, as
-        the kind of the register and a value.
+        """The results of all tests of a register: whether a test for a neutral feature holds; the register's value, if a test needs it; and
+        the failing unifications, as the kind of the register and a value.
         """
         unified, value = self._unified.get(feature, set()), held & ~NEGATED
         if held & NEGATED:

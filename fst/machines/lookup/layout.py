@@ -9,7 +9,7 @@ import numpy as np
 from fst.automata.rows import Array, RowFormat
 from fst.tables.kernel_call import State
 
-EPSILON = 0  # the class of arcs that read nothing; as the class of a symbol, no arc reads the symbol
+EPSILON = 0  # the class of arcs that read nothing; also the class of symbols that no arc reads
 UNITS = 1 << 16
 BEGINS = 1 << 16  # the bit of a unit with which a symbol of several units may begin
 LETTER = 1 << 17  # the bit of a unit that is a letter, a mark or a number: no token of a standard section ends before it
@@ -17,24 +17,24 @@ ROOTS = 2  # the first nodes of the tree of symbols: for analysis and for genera
 NODE_SHIFT = 16  # a key of the tree of symbols: ``node << 16 | unit``
 ENTRY = RowFormat(label_bits=16, target_bits=26, value_bits=22, dtype=np.uint64, labels=UNITS - 1, own=UNITS - 1, free=2**64 - 1)
 # The value of a transition with one arc that has no condition and no weight: ``piece 18 | pauses 2 | whether arcs of the target read
-# nothing 1 | ALONE``; its target is the state. The value of other transitions is their number of arcs, and the target the first of them.
+# nothing 1 | ALONE``; its target is the state. The value of any other transition is its number of arcs, and its target is the first arc.
 ALONE, ALONE_EPSILON, ALONE_PAUSES, MAX_ALONE_PAUSES, MAX_ALONE_PIECE = 1 << 21, 20, 18, 3, (1 << 18) - 1
 MAX_CLASSES = UNITS - 2
-HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc: ``target 31 | whether arcs of the target read nothing 1 | piece 32``
+HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc, with sizes in bits: ``target 31 | whether arcs of the target read nothing 1 | piece 32``
 
-# Ids that are no pieces. SLOW: the kernel leaves the row to the slow walk. The others occur in running text.
+# Ids that are no pieces. SLOW: the kernel leaves the row to the slow walk. `END_FOLDED` and `UNKNOWN` occur in running text only.
 END, CUT, SLOW, END_FOLDED, UNKNOWN = -1, -2, -3, -4, -5
 SECTIONS = STANDARD, PREBLANK, POSTBLANK, INCONDITIONAL = "standard", "preblank", "postblank", "inconditional"  # the last has priority
-FIRST_SECTION = UNKNOWN - len(SECTIONS)  # a token with analyses begins with the id ``FIRST_SECTION + section``
-MAX_FOLDED = 255  # the highest number of pauses that is stored
+FIRST_SECTION = UNKNOWN - len(SECTIONS)  # the ids of a token with analyses begin with ``FIRST_SECTION + section``
+MAX_FOLDED = 255  # the highest number of pauses that a table stores; more count as this number
 MAX_ANALYSES = 4096  # maximum number of analyses of a word
 STEPS = 1 << 10  # maximum number of arcs that the kernel reads per symbol, before it leaves the word to the slow walk
-SPARE = 16  # symbols that are added to the length of a word for this maximum
+SPARE = 16  # number of symbols that are added to the length of a word before `STEPS` is multiplied by it
 MAX_STEPS = 1 << 20  # maximum number of steps of the slow walk for one word, or one token; a step takes 2 to 6 µs
-SYMBOL_STEPS = 16  # steps that each symbol adds to this maximum
+SYMBOL_STEPS = 16  # number of steps that each symbol adds to `MAX_STEPS`
 MAX_SYMBOLS, MAX_ARCS, MAX_FOUND, MAX_REGISTERS = 1 << 12, 1 << 14, 1 << 18, 1 << 16  # capacities of the kernel for one word
 MAX_RANKS = 1 << 18  # capacity for the ranks of the analyses of a token
-WORDS_ALONE = 12  # the number of fields of `Work`; with only these, analyses have no order of running text
+WORDS_ALONE = 12  # the number of fields of `Work`; kernels that get only these fields do not sort analyses as in running text
 MAX_PAUSES = 256  # maximum number of arcs in a row that read nothing
 UNIT_FACTOR = 8  # expected number of ids per unit of text
 
@@ -82,13 +82,13 @@ class Work(NamedTuple):
     Attributes:
         classes: uint32[MAX_SYMBOLS], the classes of a word.
         stack: uint64[4 * MAX_ARCS], the slices of arcs that are not read yet.
-        sums: float32[MAX_ARCS], the weight before each of these slices.
+        sums: float32[MAX_ARCS], the weight of the path before each slice in `stack`.
         path: uint32[MAX_ARCS], the pieces of the current path.
         registers: uint16[MAX_REGISTERS], the registers of features, for each change on the current path.
         found: int32[MAX_FOUND], the pieces of the analyses of a word, each with its end mark.
         starts: int64[MAX_ANALYSES + 1], the start of each analysis in `found`, and the end of the last.
         order: int64[MAX_ANALYSES], the analyses in the order of their weights.
-        marks: uint64[MAX_ANALYSES + 1], the hash of each analysis, and of the one that may be added.
+        marks: uint64[MAX_ANALYSES + 1], the hash of each analysis, and of the analysis that may be added next.
         weights: float32[MAX_ANALYSES], the weight of each analysis.
     """
 
@@ -107,11 +107,11 @@ class Work(NamedTuple):
 
 
 class TextWork(NamedTuple):
-    """The working arrays of one thread for running text: those of `Work`, and the following.
+    """The working arrays of one thread for running text: the arrays of `Work`, and the following.
 
     Attributes:
         lower_classes: uint32[MAX_SYMBOLS], the class of each symbol in lower case; `EPSILON` if the symbol is not upper case.
-        ends: uint64[MAX_SYMBOLS + 1], the position of each symbol in the text, and the end of the last symbol that was read.
+        ends: uint64[MAX_SYMBOLS + 1], the position in the text of each symbol, and the end of the last symbol that was read.
         pauses: uint32[MAX_SYMBOLS + 1], the number of arcs on the current path that read nothing, before each symbol and at the end.
         ranks: uint32[MAX_RANKS], the pauses of each analysis, which determine the order of analyses.
     """

@@ -1,4 +1,4 @@
-"""Pictures of transducers for look-up: the arcs that reading a word passes, and those of its analyses."""
+"""Pictures of transducers for look-up: the arcs that are reached when a word is read, and the arcs of its analyses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from fst.machines.lookup.table import LookupTable
 from fst.machines.lookup.walk import Move, Symbol, moves_of, symbol_at, units_of
 
 State = tuple[int, Registers]
-Node = tuple[int, State]  # the number of symbols, and a state with registers
+Node = tuple[int, State]  # a node: the number of symbols read, and a state with registers
 
 
 def picture_of(table: LookupTable, text: str | None) -> Picture:
-    """The states are numbered in the order in which they are reached, and have the strings that are written at the end of a word; an arc
-    has its symbol, its string and its weight. Around a word, all arcs that reading it passes are shown, and the path has those of analyses.
+    """The states are numbered in the order in which they are reached, and labelled with the strings that are written at the end of a word;
+    an arc has its symbol, its string and its weight. Around a word, all arcs that are reached when it is read are shown; the arcs of
+    analyses are the path.
     """
     arcs = _whole(table) if text is None else _around(table, text)
     start = _root(table)[1]
@@ -37,7 +38,7 @@ def _root(table: LookupTable) -> Node:
 
 
 def _steps(table: LookupTable, symbols: Sequence[Symbol], node: tuple[int, Any]) -> Iterator[tuple[Move, Node | None]]:
-    """Yield the moves from a node whose conditions hold, each with the node after it; None after a final."""
+    """Yield the moves from a node whose conditions hold, each with the node after the move; after a final, with None."""
     at, (state, registers) = node
     for move in moves_of(table, symbols, (at, state, False)):
         after = flags.applied(move.operations, registers).registers
@@ -73,7 +74,7 @@ def _whole(table: LookupTable) -> list[Arc]:
 
 
 def _symbols(table: LookupTable) -> Mapping[int, str]:
-    """A symbol of each class."""
+    """One symbol of each class."""
     records = table.units.astype(np.int64) & BEGINS - 1
     found = {int(records[unit]): visible(chr(unit)) for unit in np.flatnonzero(records).tolist()[::-1]}
     spelled = {0: "", 1: ""}
@@ -85,7 +86,7 @@ def _symbols(table: LookupTable) -> Mapping[int, str]:
 
 
 def _around(table: LookupTable, text: str) -> list[Arc]:
-    """The arcs that reading a word passes."""
+    """The arcs that are reached when a word is read."""
     units, symbols, shown, at = units_of(text), list[Symbol](), list[str](), 0
     while at < len(units):
         symbols.append(symbol_at(table, units, at)._replace(lower=EPSILON))

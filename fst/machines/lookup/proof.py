@@ -43,7 +43,7 @@ def prove(table: Any, settings: Any) -> None:
 
 
 def _prove_units(table: Any, classes: int) -> None:
-    """Prove that each unit has a class."""
+    """Prove that each UTF-16 unit has a class."""
     need(len(table.units) == UNITS, f"units has {len(table.units)} elements; expected {UNITS}")
     wrong = (table.units >= 2 * LETTER) | (table.units % BEGINS > classes)
     need_none(wrong, lambda unit: f"unit {unit} has the class {int(table.units[unit]) % BEGINS} of {classes}")
@@ -77,7 +77,8 @@ def _prove_conditions(table: Any, features: int) -> None:
 
 
 def _prove_rows(table: Any, settings: Any) -> Array:
-    """Prove that look-ups stay inside of `entries`, that each transition belongs to a state, and that its arcs, or a state's finals, exist.
+    """Prove that look-ups stay inside of `entries`, that each transition belongs to a state, and that the arcs of a transition, and the
+    finals of a state, exist.
 
     Returns:
         bool[slots + 1], whether each slot is a state.
@@ -113,13 +114,13 @@ def _targets_and_values(table: Any, slots: Array) -> tuple[Array, Array]:
 
 
 def _divided(table: Any, slots: Array) -> tuple[Array, Array]:
-    """The slots whose transition is an arc, and those whose transition names arcs."""
+    """The slots whose entry contains an arc, and the slots whose entry is a slice of arcs."""
     are_alone = ENTRY.values_of(table.entries[slots]) >= ALONE
     return slots[are_alone], slots[~are_alone]
 
 
 def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
-    """Prove that arcs lead to states and mark those with arcs that read nothing, and that pieces and conditions exist."""
+    """Prove that arcs lead to states and are marked if the state has arcs that read nothing, and that pieces and conditions exist."""
     targets = (table.arcs & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
     marks = (table.arcs >> np.uint64(HAS_EPSILON) & np.uint64(1)).astype(np.int64)
     _prove_targets(table, is_state, targets, marks, lambda arc: f"arc {arc}")
@@ -148,14 +149,14 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
 
 
 def _prove_targets(table: Any, is_state: Array, targets: Array, marks: Array, name: Callable[[int], str]) -> None:
-    """Prove that arcs lead to states, and mark those with arcs that read nothing."""
+    """Prove that arcs lead to states, and are marked exactly if the state has arcs that read nothing."""
     need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"{name(arc)} leads to {targets[arc]}, which is not a state")
     has_epsilon = ENTRY.labels_of(table.entries[targets + ENTRY.first + EPSILON]) == EPSILON
     need_none(marks != has_epsilon, lambda arc: f"{name(arc)} is marked {marks[arc]}, and state {targets[arc]} is not")
 
 
 def prove_pauses(table: Any) -> None:
-    """Prove that no path has more than `MAX_PAUSES` arcs in a row that read nothing: remove states without such arcs until none is left."""
+    """Prove that at most `MAX_PAUSES` arcs in a row read nothing: each round removes such arcs that lead to states without such arcs."""
     alone, slots = _divided(table, np.flatnonzero(ENTRY.labels_of(table.entries) == EPSILON))
     firsts, counts = _targets_and_values(table, slots)
     outside = (table.arcs[spread(firsts, counts)] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)

@@ -2,15 +2,15 @@
 
 The word is split into *symbols*: the longest symbol of several characters that begins at the current position, such as ``<n>``, otherwise
 one character. Each symbol has a *class*; class 0 is a symbol that no arc reads. A path reads all classes of a word, from a root to a state
-with finals. Its *analysis* is the concatenation of the pieces on its arcs and on its final.
+with finals. The *analysis* of a path is the concatenation of the pieces on its arcs and on its final.
 
-From a state, the look-up of a class gives a slice of arcs, and the look-up of class `EPSILON` the arcs that read nothing, which the
-compiler keeps where folding them into other arcs would take too much memory. Arcs and finals may have *conditions*: lists of operations on
-features, see `fst.machines.lookup.flags`. Most slices have one arc, without a condition and a weight; the look-up gives this arc itself,
-so that a walk reads one number for each symbol.
+From a state, the look-up of a class returns a slice of arcs; the look-up of class `EPSILON` returns the arcs that read nothing. The
+compiler keeps such arcs if folding them into other arcs would take too much memory. Arcs and finals may have *conditions*: lists of
+operations on features, see `fst.machines.lookup.flags`. Most slices have one arc, without a condition and a weight; the look-up returns
+this arc itself, so that a walk reads one number for each symbol.
 
-The order of analyses is: finals of a state, its arcs that read nothing, its arcs that read a class, each in the order of the table; in a
-weighted table, the smaller weight first. Equal analyses are one analysis, with the smallest weight.
+The order of analyses is: finals of a state, its arcs that read nothing, its arcs that read a class, each group in the order of the table.
+In a weighted table, analyses of smaller weight come first. Equal analyses are one analysis, with the smallest weight.
 
 The result for a word is a row of ids::
 
@@ -76,8 +76,8 @@ class LookupTable(Table):
     Attributes:
         units: uint32[65536], the class of each UTF-16 unit, and `BEGINS`.
         lower_units: uint16[65536], the lower case of each upper-case unit; 0 for other units.
-        letters: uint32[n], ascending, the letters, marks and numbers beyond U+FFFF: a code point is one if an odd number of elements are at
-            most as great.
+        letters: uint32[n], ascending, the letters, marks and numbers beyond U+FFFF: a code point is in the set if the number of elements up
+            to it is odd.
         symbol_keys: uint64[n], the edges of the tree of symbols of several units, ``node << 16 | unit``, ascending. Edge k leads to node
             ``ROOTS + k``.
         symbol_classes: uint32[n], the class of the symbol that ends with each edge, or 0.
@@ -88,7 +88,7 @@ class LookupTable(Table):
         arc_weights: float32[arcs], the weight of each arc; empty in an unweighted table.
         arc_pauses, final_pauses: uint8[arcs] and uint8[finals], the number of arcs that were folded into each arc, at most `MAX_FOLDED`.
         final_sections: uint8[finals], the section of each final, an index into `SECTIONS`.
-        final_pieces, final_conditions, final_weights: the same for finals.
+        final_pieces, final_conditions, final_weights: the piece, condition and weight of each final, as for arcs.
         condition_ends: uint32[conditions], the end of each condition in `operations`. Condition 0 is empty.
         operations: uint32[n], packed operations.
         piece_bytes, piece_ends: the pieces, as in `fst.tables.strings.StringColumn`.
@@ -134,7 +134,7 @@ class LookupTable(Table):
 
     @Lazy
     def alike(self) -> flags.Alike:
-        """The values of features that the slow walk need not distinguish."""
+        """The classes of feature values that the slow walk need not distinguish."""
         return flags.Alike(self.operations.tolist())
 
     @property

@@ -1,9 +1,9 @@
 """The slow walk over running text: longest match, as lt-proc analyses text.
 
-At each position, the walk reads as far as any path allows. A *match* is the longest string that is accepted there. In a section of the kind
-"standard", a string is accepted only before a character that is no letter; in other sections anywhere. If the walk stops inside of a word,
-a match at the beginning of this word is dropped, and the letters from the position on are an unknown token. Other characters that begin no
-match belong to no token. An upper-case letter may be read in lower case, too.
+At each position, the walk reads as far as any path allows. A *match* is the longest string that is accepted at the position. In a section
+of the kind "standard", a string is accepted only before a character that is no letter; in other sections, it is accepted anywhere. If the
+walk stops inside of a word, a match at the beginning of this word is dropped, and the letters from the position on are an unknown token.
+Other characters that begin no match belong to no token. An upper-case letter may be read in lower case, too.
 
 The result for a text is a row of ids; positions are characters::
 
@@ -32,7 +32,7 @@ Place = tuple[int, Registers]  # a state and registers
 
 
 class Match(NamedTuple):
-    """The end of the longest match from a position, the position if there is none; its section; and the end of what any path reads."""
+    """The end of the longest match from a position (the position itself: no match), its section, and the end of what any path reads."""
 
     end: int
     section: int
@@ -42,7 +42,7 @@ class Match(NamedTuple):
 def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[list[int]]:
     """Yield the ids of each token of a text."""
     units = units_of(text)
-    places = [0]  # the number of characters before each unit
+    places = [0]  # for each unit, the number of characters before it
     for unit in units:
         places.append(places[-1] + (unit & 0xFC00 != 0xDC00))
     at = 0
@@ -60,7 +60,7 @@ def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[list
 
 
 def _next(table: Any, units: Sequence[int], at: int, match: Match) -> tuple[int, bool]:
-    """The end of the token at a position, the position if no token begins there; and whether the token is a match."""
+    """The end of the token at a position, or the position itself if no token begins there; and whether the token is a match."""
     is_inside = is_letter(table, units, match.reach)
     edges = [place - at for place in range(at, match.reach) if not is_letter(table, units, place)]
     is_dropped = is_inside and match.section == 0 and match.end - at > (edges[-1] if edges else 0)
@@ -73,7 +73,7 @@ def _next(table: Any, units: Sequence[int], at: int, match: Match) -> tuple[int,
 
 
 def is_letter(table: Any, units: Sequence[int], at: int) -> bool:
-    """Whether there is a unit at a position, and it is, or belongs to, a letter, a mark or a number."""
+    """Whether the unit at a position exists, and is a part of a letter, a mark or a number."""
     if at >= len(units) or units[at] >> 11 != SURROGATES:
         return at < len(units) and bool(int(table.units[units[at]]) & LETTER)
     first = at - (units[at] & 0xFC00 == 0xDC00)
@@ -111,7 +111,7 @@ def longest(table: Any, units: Sequence[int], start: int, steps: Steps) -> Match
 
 
 def _closed(table: Any, places: set[Place], steps: Steps) -> set[Place]:
-    """The places that are reached from some places by arcs that read nothing."""
+    """The given places, and the places that arcs that read nothing reach from them."""
     found, new = set(places), [*places]
     while new:
         more = {*_targets(table, new.pop(), EPSILON, steps)} - found

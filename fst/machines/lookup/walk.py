@@ -3,10 +3,11 @@
 A *configuration* is a state with the registers of features, after a number of symbols. The walk goes depth first, in the order of the
 table, from each configuration once for each string that is written before it: a second time would give the same analyses.
 
-Few registers matter to what follows. Values that all operations of the table treat alike are one value (`fst.machines.lookup.flags.Alike`).
-Once all paths from a configuration are followed, the features are known on whose values they depend: those that a path tests before it sets
-them; if no path reaches an end, one failing test for each path suffices. Configurations that differ only in other features are one *node*,
-so most combinations of features are never followed. A node is a number, or `DEAD` if no path from it reaches an end.
+Few registers matter to the rest of a path. Values that all operations of the table treat alike are one value
+(`fst.machines.lookup.flags.Alike`). After all paths from a configuration are followed, it is known on which features these paths depend:
+the features that a path tests before it sets them. If no path reaches an end, one failing test for each path suffices. Configurations that
+differ only in other features are one *node*, so most combinations of features are never followed. A node is a number, or `DEAD` if no path
+from it reaches an end.
 
 Some tables still have exponentially many nodes, because flag diacritics can express any puzzle of logic; so the number of steps is bounded.
 """
@@ -25,13 +26,13 @@ from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
 from fst.machines.lookup.layout import BEGINS, CUT, END, END_FOLDED, EPSILON, MAX_ANALYSES, MAX_STEPS, NODE_SHIFT, ROOTS, SYMBOL_STEPS
 
 BITS = np.dtype(np.int32)
-PLACE_STEPS = 6  # a place that is reached for the first time takes as long as 6 moves
-DEAD, ENDS = -1, -2  # instead of the number of a node: no path from it reaches an end; the move is a final
+PLACE_STEPS = 6  # number of moves that take as long as reaching a place for the first time
+DEAD, ENDS = -1, -2  # instead of the number of a node: no path from the node reaches an end; the move is a final
 
 Written = tuple[int, bool]  # the number of a string in `Strings`, and whether a symbol was read in lower case
 Place = tuple[int, int, bool]  # number of symbols, state, whether a symbol was read in lower case
-Pauses = tuple[int, Any]  # the pauses after the last symbol, and `Pauses` before it, or None
-Key = tuple[np.float32, Pauses | None]  # what determines the order of analyses: the weight and, in running text, the pauses
+Pauses = tuple[int, Any]  # the pauses after the last symbol, and the `Pauses` before this symbol, or None
+Key = tuple[np.float32, Pauses | None]  # the key by which analyses are sorted: the weight and, in running text, the pauses
 
 
 class Symbol(NamedTuple):
@@ -43,7 +44,7 @@ class Symbol(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An arc or a final: its piece, its weight, its pauses, whether it is a pause itself, its operations, and its place; None: a final."""
+    """An arc or a final: its piece, weight and pauses, whether it is a pause, its operations, and the place after it (None: a final)."""
 
     piece: int
     weight: np.float32
@@ -119,11 +120,11 @@ def moves_of(table: Any, symbols: Sequence[Symbol], place: Place) -> Iterator[Mo
 
 
 class SpentError(Exception):
-    """All steps are taken."""
+    """All steps that the walk may take are taken."""
 
 
 class Steps:
-    """The steps that a walk may take. As a context, it refuses a word, which is `text`, that takes more."""
+    """The steps that a walk may still take. As a context, it raises an error if the look-up of the word `text` takes more steps."""
 
     def __init__(self, text: str) -> None:
         self._text, self._left = text, MAX_STEPS
@@ -157,7 +158,7 @@ class Strings:
         self._numbers, self._characters = dict[tuple[int, int], int](), dict[tuple[int, str], int]()
 
     def number(self, before: int, piece: int) -> int:
-        """The number of a string and a piece after it."""
+        """The number of the concatenation of a string and a piece."""
         if not piece:
             return before
         if (before, piece) not in self._numbers:
@@ -177,9 +178,9 @@ class _Frame:
 
     Attributes:
         place, registers: the configuration; without registers, the place of the node.
-        prefix, piece: the number of the string that is written before it, and the last piece of this string.
+        prefix, piece: the number of the string that is written before the configuration, and the last piece of this string.
         visit: the number of the pair of node and prefix.
-        moves: the moves that are not taken yet, each with the node after it, or None if this is not known.
+        moves: the moves that are not taken yet, each with the node after it, or None if the node is not known.
         followed: the moves that reach an end, each with the node after it.
         mask: the features on whose values the moves depend.
         taken, outcome: the current move, and the outcome of its condition.
@@ -195,10 +196,11 @@ class _Frame:
 
 
 class Walk:
-    """The paths that read some symbols, with at most `most` analyses; if `is_sorted`, their order is that of `keys`.
+    """The paths that read some symbols, with at most `most` analyses; if `is_sorted`, in the order of `keys`.
 
     Attributes:
-        found: the pieces of each analysis, by the number of its string and whether a symbol was read in lower case; in the order of paths.
+        found: the pieces of each analysis, by the number of the analysis's string and whether a symbol was read in lower case; in the order
+            of paths.
         is_cut: whether there may be more analyses.
     """
 
@@ -210,8 +212,8 @@ class Walk:
         self._known = dict[Place, dict[int, dict[Registers, int]]]()  # place → mask of features → their registers → node
         self._nodes = list[list[tuple[Move, int]]]()  # the moves of each node that reach an end, each with the node after it
         self._visits = dict[tuple[int, int], int]()  # node and prefix → their number
-        self._visit_count, self._finished = 0, list[int]()  # the visits that are finished: those after a visit come before it
-        # For sorted analyses: the visits before each visit, and before each analysis
+        self._visit_count, self._finished = 0, list[int]()  # the finished visits, each after the visits that follow it on a path. For
+        # sorted analyses: the visits before each visit, and before each analysis
         self._before, self._ends = dict[int, list[tuple[int, Move]]](), dict[Written, list[tuple[int, Move]]]()
 
     def follow(self, root: Place) -> None:
@@ -227,7 +229,7 @@ class Walk:
         self._finished += [frame.visit for frame in reversed(self._stack)]
 
     def keys(self, *, in_text: bool) -> dict[Written, Key]:
-        """The smallest key of the paths of each analysis, with the pauses if `in_text`."""
+        """The smallest key of all paths of each analysis; keys contain pauses if `in_text`."""
         fronts = dict[int, list[Key]]()
         start: Key = np.float32(0), (0, None) if in_text else None
         for visit in reversed(self._finished):
@@ -252,7 +254,7 @@ class Walk:
         return _Frame(place, registers, written, self._visit_count, moves)
 
     def _advance(self, frame: _Frame) -> None:
-        """Take the next move of the last frame, or close it."""
+        """Take the next move of the last frame; if none is left, close the frame."""
         self._steps.take(1)
         move, node = next(frame.moves, (None, None))
         if move is None:
@@ -283,7 +285,7 @@ class Walk:
                 self._decide(frame, mask, node)
 
     def _node_of(self, place: Place, registers: Registers) -> tuple[int, int | None]:
-        """The features on which a configuration depends, and its node; None if it has not been followed yet."""
+        """The features on which a configuration depends, and its node; None if the configuration has not been followed yet."""
         for count, (mask, nodes) in enumerate(self._known.get(place, {}).items()):
             self._steps.take(count and 1)
             node = nodes.get(_chosen(registers, mask))
@@ -300,7 +302,7 @@ class Walk:
             self._enter(frame, frame.taken, node)
 
     def _enter(self, frame: _Frame, move: Move, node: int) -> None:
-        """Go to a node, unless this has been done with the same string before it; or add an analysis."""
+        """Go to a node, unless the walk has been there with the same string written; after a final, add an analysis."""
         prefix = self._strings.number(frame.prefix, move.piece)
         if move.to is None:
             self._add(frame, move, (prefix, frame.place[2]))
@@ -359,8 +361,8 @@ def _after(key: Key, move: Move) -> Key:
 
 
 def _compared(one: Key, other: Key) -> int:
-    """-1, 0 or 1 if the first key is less than, equal to or greater than the second. The smaller weight comes first, then fewer pauses at
-    the end, then fewer before the last symbol …
+    """-1, 0 or 1 if the first key is less than, equal to or greater than the second. The smaller weight comes first; then fewer pauses at
+    the end, then fewer pauses before the last symbol …
     """
     if one[0] != other[0]:
         return -1 if one[0] < other[0] else 1

@@ -17,7 +17,7 @@ class Stage(NamedTuple):
         pages: uint16[PAGES], the block of each page of code points.
         blocks: uint16[blocks * PAGE], the class of each code point of a block.
         to_left: uint64[sets * classes]; to_right: uint64[states * columns]; see `fst.machines.rules.entries`. The first set and the first
-            state are those of the ends of a text.
+            state belong to the ends of a text.
         finals: uint32[states], the string that each state writes at the end of a text.
         string_bytes: uint8[n], the strings in UTF-8, concatenated.
         string_ends: int64[strings], the end of each string in `string_bytes`.
@@ -42,7 +42,7 @@ class Stage(NamedTuple):
 
 
 def heads_of(data: Array, ends: Array) -> tuple[Array, Array]:
-    """`Stage.heads` and `Stage.sizes` of strings.
+    """The arrays `Stage.heads` and `Stage.sizes` for the given strings.
 
     >>> heads, sizes = heads_of(np.frombuffer(b"abc", np.uint8), np.array([1, 1, 3]))
     >>> heads.reshape(-1, HEAD)[:, :2].tolist(), sizes.tolist()

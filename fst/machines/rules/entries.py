@@ -1,11 +1,11 @@
 """The entries of the two passes of rewrite rules, and the classes of characters.
 
-An entry of the pass to the left is ``row of the next set 32 | column 32``, from the highest bit; an entry of the pass to the right is
-``row of the next state 32 | number of a string 31 | COPY 1``. A row is the index of its first entry.
+An entry of the pass to the left is ``row of the next set 32 | column 32``, with sizes in bits, from the highest bit; an entry of the pass
+to the right is ``row of the next state 32 | number of a string 31 | COPY 1``. A row is the index of its first entry.
 
-The string is written first. If `COPY` is set, the character is written after it. Otherwise the string replaces the characters that were
-read since the last entry that wrote or copied; with the string `NOTHING`, these characters are not complete. The string `ENDED` is empty,
-too: the characters are removed.
+The string is written first. If `COPY` is set, the character is written after the string. Otherwise the string replaces the characters that
+were read since the last entry that wrote or copied; with the string `NOTHING`, these characters are not complete. The string `ENDED` is
+empty, too: with it, these characters are removed.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ class RulesSettings:
         kind: the kind of machine.
         stages: for each stage its direction, its rules and the number of its keys. A rule has its text as given, and the regular
             expressions without definitions. A stage with keys has no rules: it replaces each key by its string.
-        composed: for each composition the first of its stages, and one past the last. The arrays of compositions follow those of stages.
+        composed: for each composition, the number of its first stage, and one past its last. In the table, the arrays of compositions
+            follow the arrays of stages.
     """
 
     kind: str = stored_as(TEXT)

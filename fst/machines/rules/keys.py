@@ -1,7 +1,7 @@
 """A stage that replaces many strings without contexts: its *keys*, the longest at each position from left to right.
 
-The two passes of such a stage would have as many states as the keys have characters. A trie over UTF-8 finds the longest key at each
-position instead; see `fst.automata.matcher`.
+The two passes of such a stage would have as many states as the keys have characters. So a trie over UTF-8 finds the longest key at each
+position; see `fst.automata.matcher`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Keys:
 
     Args:
         texts: the keys.
-        strings: uint32[keys], the numbers of the strings that replace them.
+        strings: uint32[keys], the number of the string that replaces each key.
     """
 
     def __init__(self, texts: Sequence[str], strings: Array) -> None:
@@ -57,7 +57,7 @@ class Keys:
         return sorted({*map(len, self.texts)}, reverse=True)
 
     def longest(self, text: str, at: int) -> tuple[int, int]:
-        """The number of characters of the longest key at a position, and the number of its string; zeros if there is none."""
+        """The number of characters of the longest key at a position, and the number of the key's string; zeros if there is no key."""
         found = (size for size in self._sizes if at + size <= len(text) and text[at : at + size] in self._numbers)
         size = next(found, 0)
         return size, self._numbers[text[at : at + size]] if size else 0

@@ -15,12 +15,12 @@ from fst.machines.rules.entries import PAGE, columns_of, copies_of, rows_of, str
 from fst.machines.rules.keys import Keys
 from fst.machines.rules.table import RulesTable, Written, mirrored
 
-MOST_SHOWN = 6  # characters of a class
+MOST_SHOWN = 6  # maximum number of characters of a class that a label lists
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 class _Symbol(NamedTuple):
-    """A character of a class, and in the pass to the right its column."""
+    """A symbol: a character of a class, and in the pass to the right its column."""
 
     number: int
     char: str
@@ -28,16 +28,16 @@ class _Symbol(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The label: the column is an index."""
+        """The label of the symbol, with the column as an index."""
         return self.char + (str(self.column).translate(SUBSCRIPTS) if self.column >= 0 else "")
 
 
 def picture_of(table: RulesTable, text: str | None) -> Picture:
     """The sets of the pass to the left are ``stage←number``; an arc writes the column that it stores. The states of the pass to the right
-    are ``stage→number``; an arc reads a character with its column as an index, and copies it, or writes a string.
+    are ``stage→number``; an arc reads a character with its column as an index, and copies the character or writes a string.
 
-    Each stage reads what the stage before has written. A stage of rules from right to left reads and writes in reverse order. A stage of
-    many strings has one state; an arc reads a whole string, or copies a character.
+    Each stage reads the text that the previous stage has written. A stage of rules from right to left reads and writes in reverse order. A
+    stage of many strings has one state; an arc reads a whole string, or copies a character.
     """
     names, arcs, starts = dict[Any, str](), list[Arc](), list[Any]()
     found = [Written(char, at, at + 1) for at, char in enumerate(text or "")]

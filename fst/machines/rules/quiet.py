@@ -1,8 +1,9 @@
 """The parts of texts that a stage copies, and that kernels find without running both passes.
 
-A column is *quiet* if every state copies the character, and writes nothing else. A *stop* is a character whose column may be another one,
-judged by the character and the next one. Between two stops the text is copied, and only the states matter, which many characters
-determine: `Quiet.states` and `Quiet.sets` contain the state after such a character, and the set before it, whatever was read.
+A column is *quiet* if every state copies the character, and writes nothing else. A *stop* is a character whose column may be not quiet, as
+far as the character and the next character determine it. Between two stops the text is copied, and only the states matter. Many
+characters determine the state: `Quiet.states` and `Quiet.sets` contain the state after such a character, and the set before it, whatever
+the rest of the text is.
 
 Example: ``s -> z / _ [bdg]``. Stops are an s before b, d or g. These three lead to the set "a context comes next", and each other character
 leads to the other set. So each character determines the set.
@@ -20,7 +21,7 @@ from fst.machines.rules.entries import COPY, ENDED, LOW_HALF, NOTHING, columns_o
 from fst.text.stops import LEADS, stops_of_pairs
 
 UNKNOWN = TOO_MANY = (1 << 64) - 1
-END = 0xFF  # a byte that UTF-8 does not contain; as the next byte, it means the end of a row
+END = 0xFF  # a byte that UTF-8 does not contain; as the next byte, it represents the end of a row
 MAX_STEPS = 1 << 26  # maximum number of sets × classes × classes, for which stops are searched
 
 Bools = NDArray[np.bool_]
@@ -31,8 +32,8 @@ class Quiet(NamedTuple):
 
     Attributes:
         stops: uint8[512], see `fst.text.stops`; empty if the passes must read every character.
-        sets, states: uint64[classes], the row of the set before a character of the class, and of the state after it if it is no stop;
-            `UNKNOWN` if they depend on other characters.
+        sets, states: uint64[classes], the row of the set before a character of each class, and the row of the state after the character if
+            it is no stop; `UNKNOWN` if the row depends on other characters.
     """
 
     stops: Array
@@ -40,7 +41,7 @@ class Quiet(NamedTuple):
     states: Array
 
 
-NEVER = Quiet(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint64))  # of a stage whose passes read every character
+NEVER = Quiet(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint64))  # for a stage whose passes read every character
 
 
 def quiet(to_left: Array, to_right: Array, finals: Array, of_codes: Array) -> Quiet:
@@ -64,7 +65,7 @@ def quiet(to_left: Array, to_right: Array, finals: Array, of_codes: Array) -> Qu
 
 
 def _outside(to_right: Array) -> Bools:
-    """bool[states], whether a state can be that of a position where no match goes on."""
+    """bool[states], whether each state can occur at a position where no match goes on."""
     copies = to_right & np.uint64(COPY) > 0
     found = np.zeros(len(to_right), np.bool_)
     found[0] = True
@@ -73,7 +74,7 @@ def _outside(to_right: Array) -> Bools:
 
 
 def _common(values: Array, missing: int | None = None) -> tuple[Array, Bools]:
-    """The value of each column whose values are equal, and whether they are; values that are `missing` do not count."""
+    """The common value of each column of an array, and whether all its values are equal; values that are `missing` do not count."""
     if missing is None:
         return values[0], (values == values[0]).all(axis=0)
     highest = values.max(axis=0)

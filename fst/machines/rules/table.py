@@ -1,21 +1,21 @@
 """The machine of rewrite rules: stages, each of which rewrites a text by two passes.
 
 A stage contains rules that read the same text; the next stage reads what the stage has written. The *pass to the left* reads a text from
-its end, and stores for each character the *column* that it found: all that the next pass needs of the character and the text after
-it. The *pass to the right* looks up its state and the column, and copies the character, or writes a string, or both. So a character takes
-two look-ups in each stage, for any rules.
+its end, and stores for each character the *column* that it found: all information about the character and the text after it that the next
+pass needs. The *pass to the right* looks up its state and the column, and copies the character, or writes a string, or both. So a character
+takes two look-ups in each stage, for any rules.
 
-Example: ``a -> b / _ c``. Going to the left, the sets are "a c comes next" and "no c comes next"; the columns are "an a before a c" and
-"anything else". Going to the right, the first column writes b, and the second copies.
+Example: ``a -> b / _ c``. In the pass to the left, the sets are "a c comes next" and "no c comes next"; the columns are "an a before a c"
+and "anything else". In the pass to the right, the first column writes b, and the second copies the character.
 
-Adjacent stages of one direction may have a *composition*, a stage that writes what they write in turn. Texts are rewritten by compositions;
-the walk, and the spans of characters, are those of the stages.
+Adjacent stages of one direction may have a *composition*, one stage that writes the same text as the stages in turn. Texts are rewritten by
+compositions; the slow walk, and the spans of characters, use the stages.
 
 A stage of many strings without contexts has *keys* instead of passes, see `fst.machines.rules.keys`. Where a stage rarely changes a text,
 kernels run its passes only around the changes, see `fst.machines.rules.quiet`.
 
-The stage of rules from right to left is *mirrored*: it reads the characters of a text in reverse order, and the order of the characters
-that it writes is then reversed.
+A stage of rules from right to left is *mirrored*: it reads the characters of a text in reverse order, and the characters that it writes are
+then put in reverse order.
 
 Source: Schützenberger 1961, *A remark on finite transducers* (two passes); Kaplan and Kay 1994, *Regular models of phonological rule
 systems* (rules); Karttunen 1996, *Directed replacement* (leftmost-longest).
@@ -64,7 +64,7 @@ class Written(NamedTuple):
 
     Attributes:
         char: the character.
-        start, end: the first character, and one past the last. Equal if the character was inserted.
+        start, end: the first character of the span, and one past its last. Both are equal if the character was inserted.
     """
 
     char: str
@@ -79,7 +79,7 @@ class RulesTable(AnyTable):
     Attributes:
         shapes: uint32[stages, 4], the numbers of sets, classes, states and columns of each stage.
         pages: uint16[stages, PAGES]; blocks: uint16[blocks, PAGE], see `Stage`.
-        to_left, to_right: uint64[n]; finals: uint32[n]: those of all stages, concatenated.
+        to_left, to_right: uint64[n]; finals: uint32[n]: the arrays of all stages, see `Stage`, concatenated.
         string_bytes: uint8[n]; string_ends: int64[strings], the strings of all stages. Strings of mirrored stages are reversed.
         key_bytes: uint8[n]; key_ends: int64[keys], the keys of all stages, in UTF-8. Keys of mirrored stages are reversed.
         key_strings: uint32[keys], the number of the string that replaces each key.
@@ -90,7 +90,7 @@ class RulesTable(AnyTable):
     kernel: ClassVar[str] = "fst.runtime.machines.rules.kernel"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
     picture: ClassVar[str] = "fst.machines.rules.picture.picture_of"
-    ties: ClassVar[str] = ""  # rules give one text
+    ties: ClassVar[str] = ""  # rules return one new text only
     rewriting: ClassVar[str] = "fst.runtime.machines.rules.running.Stages"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False
@@ -124,7 +124,7 @@ class RulesTable(AnyTable):
 
     @property
     def path(self) -> list[tuple[int, bool]]:
-        """The numbers of the stages, or of compositions in their place, that rewrite a text in turn, and whether each is mirrored."""
+        """The numbers of the stages that rewrite a text in turn, or of compositions in place of stages, and whether each is mirrored."""
         found, at, composed = list[tuple[int, bool]](), 0, self.metadata.settings.composed
         for number, (first, last) in enumerate(composed, len(self.stages)):
             found += enumerate(self.are_mirrored[at:first], at)
@@ -140,7 +140,7 @@ class RulesTable(AnyTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The capacity of characters per byte, an estimate."""
+        """The capacity in characters per byte of text, an estimate."""
         return 2
 
     @Lazy
@@ -206,8 +206,8 @@ class RulesTable(AnyTable):
 
     @Lazy
     def cuts(self) -> Array:
-        """bool[0x110000], the characters after which any text may be cut: each stage copies such a character, and what it has read before
-        the character and after it makes no difference to what it does on the other side.
+        """bool[0x110000], the characters after which any text may be cut: each stage copies such a character, and the text on one side of
+        it does not change what the stage writes on the other side.
         """
         found = np.ones(CODE_POINTS, np.bool_)
         for number, _ in self.path:
@@ -217,7 +217,7 @@ class RulesTable(AnyTable):
         return found
 
     def quiet(self, number: int) -> Quiet:
-        """The stops of a stage or a composition."""
+        """The stops of a stage or a composition, and the sets and states around characters that are no stops."""
         stage = self._arguments[number]
         return quiet(*_passes_of(stage), stage.finals, _classes_of(stage))
 
@@ -340,12 +340,12 @@ def _classes_of(stage: Stage) -> Array:
 
 
 def _passes_of(stage: Stage) -> tuple[Array, Array]:
-    """The passes of a stage, with two axes."""
+    """The entries of the two passes of a stage, as arrays with two axes."""
     return stage.to_left.reshape(-1, stage.classes.item()), stage.to_right.reshape(-1, stage.columns.item())
 
 
 def _class_cuts(stage: Stage) -> Array:
-    """bool[classes], whether every set moves to the same set on a class, and every state copies it and moves to the same state."""
+    """bool[classes], whether on a class, all sets move to one set, and all states copy the character and move to one state."""
     to_left, to_right = _passes_of(stage)
     copies = (to_right == to_right[0]).all(axis=0) & (columns_of(to_right[0]) == COPY)
     columns, moves = columns_of(to_left), to_right[0][columns_of(to_left)]

@@ -11,10 +11,10 @@ A table has one of three modes:
 - "default": the words of the best path. Adjacent one-character words are joined if they are ASCII letters or digits. With a model, adjacent
   one-character words are instead replaced by the words that the model finds, see `fst.machines.segmentation.jieba_model`. Outside of
   blocks, each character is a token, and CR LF is one token.
-- "search": like "default", but before each word come the dictionary's words inside it: first the words of two characters, then the words of
+- "search": like "default", but each word comes after the dictionary's words inside it: first the words of two characters, then the words of
   three characters.
 - "all": all words of two or more characters at each position, and the single characters that are in none of these words. Outside of blocks,
-  each whitespace character and each text between two of them is a token, even if this text is empty.
+  each whitespace character is a token, and so is each text between two whitespace characters, even if it is empty.
 
 The id of a token is the number of its word in the dictionary; -1 if the dictionary does not contain the token.
 
@@ -52,12 +52,12 @@ KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # kinds of units; blocks consi
 SLOT_BITS, LENGTH_BITS = 23, 9  # number of bits of a slot and of a word's length, which a kernel packs into 32 bits
 MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
 MAX_WORDS = (1 << 31) - 1
-IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks, because a space makes three tokens, two of them empty
+IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks: a space makes three tokens, two of which are empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
 BREAKS = (ord(" "), CR, LF)  # characters at which long texts are cut into parts
 MAX_BYTES = 4  # maximum number of bytes of a character in UTF-8
-NOT_TAGGED = "%-"  # signs that are in blocks, but not in those of ``jieba.posseg``
+NOT_TAGGED = "%-"  # signs that are in blocks, but not in the blocks of ``jieba.posseg``
 HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 
@@ -93,7 +93,7 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, scores, numbers, chances, forced: the arrays of the table.
         mode: uint8[1], the index in `MODES`.
-        emits: float64[4 * characters], `emits` of the table, row by row.
+        emits: float64[4 * characters], the array `emits` of the table, row by row.
     """
 
     units: Array
@@ -188,7 +188,7 @@ class JiebaTable(UnitTrieTable):
 
     @Lazy
     def untagged(self) -> JiebaTable:
-        """The table whose tokens are those of the best path in the blocks of ``jieba.posseg``: without a model, and without letters."""
+        """The table whose tokens are the words of the best path in the blocks of ``jieba.posseg``: without a model, and without letters."""
         kinds = self.units >> np.uint32(KIND_SHIFT)
         kinds[kinds == LETTER] = CHINESE
         kinds[[ord(sign) for sign in NOT_TAGGED]] = OTHER
@@ -199,7 +199,7 @@ class JiebaTable(UnitTrieTable):
 
     @Lazy
     def tagging(self) -> Tagging:
-        """The parts of this table that give the tokens of `untagged` their parts of speech."""
+        """The parts of this table by which the tokens of `untagged` get parts of speech."""
         names, tags, model = [*StringColumn(self.tag_bytes, self.tag_ends)], self.tags, self._tag_model
 
         def tag_of(number: int) -> str:
@@ -346,8 +346,8 @@ class JiebaTable(UnitTrieTable):
             yield token
 
     def _all_words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens of the mode "all", as in jieba's ``__cut_all``: letters outside of words are joined until a different character
-        follows.
+        """The tokens of the mode "all", as in jieba's ``__cut_all``: letters outside of words are joined up to the next character that is
+        no letter.
         """
         last, letters = start - 1, None
         for at in range(start, end):
@@ -370,7 +370,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, *letters)
 
     def _outside(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens outside of blocks: each character, or in the mode "all" each whitespace character and the text between two of them."""
+        """The tokens outside of blocks: each character; in the mode "all", each whitespace character, and each text between two."""
         at = begun = start
         while at < end:
             stop = at + 1 + ((units[at] == CR and units[at + 1 : at + 2] == [LF]) or (units[at] in HIGH_SURROGATES and at + 1 < end))

@@ -8,7 +8,7 @@ If the best path of a block has several single characters in a row, jieba search
   of operations is part of the definition: ``(sum + transition) + emission``. If states have equal sums, the state whose letter in ``BMES``
   comes last in the alphabet wins.
 - Between runs of Chinese characters, adjacent letters and digits are joined. The token includes a following ``.`` with digits, and then a
-  following ``%``. Other adjacent signs are one token.
+  following ``%``. Adjacent other signs are one token.
 
 A word that was added with the frequency 0 is *forced apart*: if the model finds it, its characters are separate tokens.
 """
@@ -21,8 +21,8 @@ from fst.automata.rows import Array
 from fst.tables.proof import need, need_none
 
 STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
-BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # possible previous states of each state; the second wins a tie
-LAST_STATES = END, SINGLE  # possible states at the end of a run; the second wins a tie
+BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # possible previous states of each state; in a tie, the second wins
+LAST_STATES = END, SINGLE  # possible states at the end of a run; in a tie, the second wins
 HAN = range(0x4E00, 0x9FD5 + 1)  # the characters that the model knows
 CHANCES = len(STATES) + len(STATES) * 2  # number of probabilities: of first states, then of the transitions from `BEFORE` to each state
 LEAST = -1e101  # minimum logarithm; jieba uses -3.14e100 for impossible events, and sums of logarithms must be finite
@@ -77,7 +77,8 @@ def end_of_signs(run: Sequence[int], are_letters: Sequence[bool], at: int) -> in
 
 
 def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
-    """Prove what kernels may assume: each character has a logarithm for each state, and `forced` contains slots in ascending order.
+    """Prove what kernels may assume: each character has a logarithm for each state, and `forced` contains slots of the trie in ascending
+    order.
 
     Args:
         emits, chances, forced: the arrays of a `fst.machines.segmentation.jieba.JiebaTable`.

@@ -1,19 +1,19 @@
 """Parts of speech, as in ``jieba.posseg``: each token has a *tag*, such as ``n`` for a noun.
 
 ``jieba.posseg`` segments a text in its own way: its blocks do not contain ``%`` and ``-``, and unknown words come from another hidden
-Markov model, whose states are pairs of a letter and a tag. The tokens are those of `fst.machines.segmentation.jieba.JiebaTable.untagged`,
-the words of the best path, except for *runs* of single characters in a block:
+Markov model, whose states are pairs of a letter and a tag. The tokens are the tokens of the table
+`fst.machines.segmentation.jieba.JiebaTable.untagged`, the words of the best path, except for *runs* of single characters in a block:
 
 - Without a model, adjacent letters and digits are one token with the tag ``eng``.
 - With a model, a run stays single characters if it has one character, or is a word of the dictionary. In other runs, Chinese characters are
   divided by the states of their most probable path, and other characters by `PARTS`.
 
-A token that is a word of the dictionary has its tag; any other single character or token outside of blocks has the tag ``x``.
+A token that is a word of the dictionary has the word's tag; any other single character or token outside of blocks has the tag ``x``.
 
-The model differs from that of `fst.machines.segmentation.jieba_model`: not every state may follow a state, and a character may have a list
-of its states. Without a list, or if no state in the list may follow, all states that may follow the previous character are possible.
-Logarithms are added from left to right, ``(sum + transition) + emission``, and sums are rounded. Of equal sums, the last state wins, in the
-order of their pairs.
+The model differs from the model of `fst.machines.segmentation.jieba_model`: not every state may follow a state, and a character may have a
+list of its states. Without a list, or if no state in the list may follow, all states that may follow the previous character are possible.
+Logarithms are added from left to right, ``(sum + transition) + emission``, and sums are rounded. Of states with equal sums, the last state
+wins, in the order of pairs of a letter and a tag.
 
 Source: jieba 0.42.1, ``jieba.posseg``.
 """
@@ -34,7 +34,7 @@ from fst.tables.strings import prove_strings
 
 LETTERS = BEGIN, END, MIDDLE, SINGLE = range(4)  # the letters B, E, M and S of states, in alphabetical order
 NO_TAG, ENGLISH, OTHER = -1, "eng", "x"
-UNLIKELY = -3.14e100  # the logarithm of the probability of a character in a state without this character
+UNLIKELY = -3.14e100  # the logarithm of the probability of a character in a state that does not have this character
 PARTS = re.compile(r"(?P<han>[\u4E00-\u9FD5]+)|(?P<m>[.0-9]+)|(?P<eng>[a-zA-Z0-9]+)|(?P<x>[^\u4E00-\u9FD5.0-9a-zA-Z]+)")
 
 
@@ -43,7 +43,7 @@ class Tagged(NamedTuple):
 
     Attributes:
         word: the token.
-        flag: its part of speech, such as "n" for a noun, "eng" for letters and digits, "m" for numbers; "x" for punctuation, whitespace and
+        flag: the part of speech, such as "n" for a noun, "eng" for letters and digits, "m" for numbers; "x" for punctuation, whitespace and
             all other tokens.
     """
 
@@ -56,12 +56,12 @@ class TagModel(NamedTuple):
 
     Attributes:
         states: int16[states, 2], the letter and the tag of each state, ascending.
-        steps: float64[states + 1, states], the logarithm of the probability that a state follows another; -inf if it never does. The last
-            row is for the first character.
+        steps: float64[states + 1, states], the logarithm of the probability that the second state follows the first state; -inf if it never
+            follows. The last row is for the first character.
         ranges: int32[characters + 1], for each character of `HAN` the start of its states in `emitting`.
-        emitting: int16[n], the states of each character, ascending.
-        emits: float64[n], the logarithm of the probability of the character in this state.
-        listed: uint8[n], 1 if the state is in the list of the character, else 0.
+        emitting: int16[n], the states of all characters, ascending for each character.
+        emits: float64[n], the logarithm of the probability of the character in each of these states.
+        listed: uint8[n], 1 if the state in `emitting` is in the list of the character, else 0.
     """
 
     states: Array
@@ -72,7 +72,7 @@ class TagModel(NamedTuple):
     listed: Array
 
     def path(self, run: str) -> list[int]:
-        """The states of the characters of a run, on the most probable path."""
+        """The state of each character of a run on the most probable path."""
         known, emits = self._of_char(run[0])
         sums, levels = self.steps[-1, known] + emits[known], [(known, known)]
         for char in run[1:]:
@@ -86,7 +86,7 @@ class TagModel(NamedTuple):
         return states[::-1]
 
     def _next(self, char: str, known: Array, sums: Array) -> tuple[Array, Array, Array]:
-        """The possible states of the next character, the sums of their best paths, and the previous state on each."""
+        """The possible states of the next character, the sum of the best path to each state, and the previous state on this path."""
         follow = np.isfinite(self.steps[known])
         goes_on = np.any(follow, axis=1)
         if goes_on.any():
@@ -101,7 +101,7 @@ class TagModel(NamedTuple):
         return states, totals[best, np.arange(len(states))], known[best]
 
     def _of_char(self, char: str) -> tuple[Array, Array]:
-        """The states of a character, all if it has no list; and the logarithm of its probability in each state."""
+        """The states of a character (all states if it has no list), and the logarithm of the character's probability in each state."""
         part = slice(*self.ranges[ord(char) - HAN.start : ord(char) - HAN.start + 2])
         emitting, emits = self.emitting[part], np.full(len(self.states), UNLIKELY)
         emits[emitting] = self.emits[part]
@@ -120,7 +120,7 @@ NO_TAG_MODEL = TagModel(
 
 
 def _last_best(totals: Array) -> Array:
-    """The last row of the maximum in each column."""
+    """The last of the rows that contain the maximum of each column."""
     last: Array = len(totals) - 1 - totals[::-1].argmax(axis=0)
     return last
 
@@ -129,8 +129,9 @@ class Tagging(NamedTuple):
     """The parts of a table that `tagged` reads.
 
     Attributes:
-        are_in_blocks: for each unit, 1 if it is in blocks, else 0; as bytes, whose items Python reads faster than those of an array.
-        of_characters: the tag of each word of one character, also if its frequency is 0.
+        are_in_blocks: for each unit, 1 if it is in blocks, else 0; as bytes, because Python reads an item of bytes faster than an item of
+            an array.
+        of_characters: the tag of each word of one character, even if the word's frequency is 0.
         tag_of: a function from the number of a word, or -1, to its tag.
         is_word: a function that returns whether a text is a word of the dictionary with a frequency above 0.
         names: the different tags.
@@ -146,7 +147,7 @@ class Tagging(NamedTuple):
 
 
 def tagged(by: Tagging, tokens: Iterable[tuple[str, int]]) -> Iterator[Tagged]:
-    """The tokens of a text with their tags, from the tokens of a table's `untagged`, and their numbers."""
+    """The tokens of a text with their tags, from the tokens of the table `JiebaTable.untagged` and the numbers of their words."""
     run, are_in_blocks, tag_of = "", by.are_in_blocks, by.tag_of
     for word, number in tokens:
         if len(word) == 1 and ord(word) < UNITS and are_in_blocks[ord(word)]:
@@ -195,7 +196,7 @@ def prove(names: tuple[Array, Array], tags: Array, words: int, model: TagModel) 
         names: the arrays of the names of tags.
         tags: int16[words], the tag of each word, or `NO_TAG`; empty for a table without tags.
         words: the number of words.
-        model: the model; its arrays are empty if there is none.
+        model: the model of parts of speech for unknown words; its arrays are empty if the table has no such model.
     """
     count, states = len(names[1]), len(model.states)
     need(len(tags) in (0, words), f"there are tags for {len(tags)} of {words} words")

@@ -2,9 +2,9 @@
 
 The next token of MaxMatch is the longest word of a dictionary that begins at the end of the last token, or one character if no word begins
 there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
-read units after this word, it does not read them again, but *jumps*. For each state from which walks jump, a table contains the tokens that
-follow from the units read so far, and the state that the units after these tokens lead to. A jump corresponds to a failure link
-with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So for any dictionary, a unit of text causes at most two
+read units after this word, it does not read these units again, but *jumps*. For each state from which walks jump, a table contains the
+tokens that follow from the units read so far, and the state to which the units after these tokens lead. A jump corresponds to a failure
+link with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So for any dictionary, a unit of text causes at most two
 look-ups, of which one succeeds and one fails.
 
 Backward MaxMatch reads a text from its end to its start. For this direction, the trie contains the units of each word in reverse order.
@@ -12,7 +12,7 @@ Backward MaxMatch reads a text from its end to its start. For this direction, th
 A rule maps a string to several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
 Rules*). The trie contains the string as a word; if a walk finds it, the tokens of the rule are returned.
 
-The value of a word is its number + 1. The value 0 means a character outside of all words. The values of rules follow the values of words.
+The value of a word is its number + 1. The value 0 is for a character outside of all words. The values of rules follow the values of words.
 The tokens of a jump or a rule are a list, linked from the last token to the first.
 """
 
@@ -43,7 +43,7 @@ ALONE = 0  # the label in `Arguments.firsts` of a unit that is always a token; o
 MAX_LENGTH = 1 << 16  # maximum number of units of a word
 TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
 LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
-SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # by direction, the surrogates that are read first in a pair
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # direction → the surrogates that are read first in a pair
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, rules: the arrays of the table.
         jumps, lists: uint32[4 * n], the arrays of the table, row by row.
-        firsts: uint64[65536], the result of a walk's first step, by unit. The state and the value have the same bits as in an entry. The
-            label is the size of the token that the walk returns if it ends after this unit: 2 for the first surrogate of a character
-            outside of all words, otherwise 1. The label is `ALONE` if the unit is always a token, and not a rule.
+        firsts: uint64[65536], for each unit, the result of a walk's first step. The next state and the value are in the same bits as in an
+            entry of the trie. The label is the size of the token that the walk returns if it ends after this unit: 2 for the first
+            surrogate of a character outside of all words, otherwise 1. The label is `ALONE` if the unit is always a token, and not a rule.
         words: uint64[1], the number of words.
         is_backward: bool[1].
     """
@@ -112,9 +112,9 @@ class Lasts(NamedTuple):
     """For each edge of the trie, the token that a walk returns if it ends there.
 
     Attributes:
-        values, sizes: int64[edges], the value and the size of the last word on the path to the edge, or of a character outside of all
-            words.
-        jumps: bool[edges], whether a walk that ends there jumps, because it has read units after the token.
+        values, sizes: int64[edges], the value and the size of the last word on the path to the edge; if there is none, of a character
+            outside of all words.
+        jumps: bool[edges], whether a walk that ends at each edge jumps, because it has read units after the token.
     """
 
     values: Ints
@@ -129,7 +129,7 @@ class MaxMatchTable(UnitTrieTable):
     Attributes:
         rules: uint32[rules], the last token of each rule, an index into `lists`.
         jumps: uint32[n, 4], the jumps. Columns: the last token, an index into `lists`; the state where the walk continues, `ROOT` if no
-            units remain; the value and the size of the last token in this state, see `Lasts`. Row 0 is not used.
+            units remain; and the value and the size of the last token in this state, see `Lasts`. Row 0 is not used.
         lists: uint32[n, 4], tokens in lists. Columns: the value; the number of units from the start of the list to the end of the token;
             the number of the token in the list, from 1; the row of the previous token, or 0. Row 0 is not used.
     """
@@ -194,7 +194,7 @@ class MaxMatchTable(UnitTrieTable):
 
     def _walk(self, units: Sequence[int]) -> Iterator[Token]:
         """The tokens of some units, by the slow walk. The units are in the order of reading, and the tokens have values instead of ids."""
-        start = at = value = end = 0  # the token spans `start` to `end`; the walk is at `at`
+        start = at = value = end = 0  # the token is from `start` to `end`; the walk has read the units up to `at`
         state = ROOT
         while start < len(units):
             if state == ROOT:
@@ -226,7 +226,7 @@ class MaxMatchTable(UnitTrieTable):
 
     @Lazy
     def are_surrogates(self) -> Array:
-        """bool[65536], whether a unit is a surrogate that is the first of a pair in the order of reading."""
+        """bool[65536], whether a unit is a surrogate that is read before the other surrogate of its pair."""
         found = np.zeros(UNITS, np.bool_)
         found[SURROGATES[self.direction]] = True
         return found

@@ -1,18 +1,18 @@
 """The machine of MeCab, which finds the path of least cost through a lattice of words. Its dictionary contains costs of words and of
 connections.
 
-A *word* has a left id, a right id and a cost. The cost of a path is the sum of the costs of its words and of their connections. Two
-adjacent words have the connection cost ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a
-text have the ids 0 and the cost 0. The rules are from MeCab 0.996, for a text of one line:
+A *word* has a left id, a right id and a cost. The cost of a path is the sum of the costs of its words and of the connections between them.
+Two adjacent words have the connection cost ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a
+text have left id 0, right id 0 and cost 0. The rules are from MeCab 0.996, for a text of one line:
 
 - Characters of the category SPACE are skipped before a word, and at the end of the text.
 - All words of the dictionary that begin at a position are candidates. If there are no candidates, or the character's category has the flag
   *invoke*, unknown words are added, with the ids and costs of the category in ``unk.def``. One unknown word is the run of characters in
-  which neighbours share a category, unless more than `max_grouping_size` characters follow the first character. Other unknown words have up
-  to `length` characters that share a category with the first character. If no word results, the character alone is an unknown word.
+  which neighbours share a category, unless more than `max_grouping_size` characters follow the first character. Other unknown words have 1
+  to `length` characters, which all share a category with the first character. If no word results, the character alone is an unknown word.
 - A character beyond U+FFFF has the categories of U+0000.
-- Of paths with equal costs, the path whose last word begins later wins; if the last words begin at the same position, the path whose last
-  word comes earlier in the dictionary wins.
+- Among paths with equal costs, the path whose last word begins later wins; if the last words begin at the same position, the path whose
+  last word comes earlier in the dictionary wins.
 
 The entries of the dictionary's files are numbered first, then the entries of ``unk.def``; the id of a word is its number. The words in
 ``unk.def`` are the names of categories.
@@ -39,27 +39,29 @@ from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
-# MeCab's maximum number of categories, and its maximum number of characters in an unknown word that is not a run
+# the maximum number of categories in MeCab, and the maximum number of characters of an unknown word that is not a run
 CATEGORIES, MAX_CHARACTERS = 18, 15
 MAX_LENGTH = 1 << 12  # maximum length of a word in UTF-16 units
 MAX_GROUPING = (1 << 16) - 1
 COST_BITS = 16
 LOWEST_COST, HIGHEST_COST = -(1 << COST_BITS - 1), (1 << COST_BITS - 1) - 1
 
-# Fields of a word, from the lowest bit: ``left id 16 | right id 16 | cost - LOWEST_COST 16 | last word of its list 1``.
+# The fields of a word with their numbers of bits, from the lowest bit:
+# ``left id 16 | right id 16 | cost - LOWEST_COST 16 | last word of its list 1``.
 ID_BITS = 16
 MAX_ID = (1 << ID_BITS) - 1
 COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
 
-# Fields of a kind of characters, from the lowest bit: ``categories 18 | first category 5 | length 4 | group 1 | invoke 1 | space 1``.
+# The fields of a kind of characters with their numbers of bits, from the lowest bit:
+# ``categories 18 | first category 5 | length 4 | group 1 | invoke 1 | space 1``.
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
 MAX_KINDS = 1 << 15
 
-# number of nodes after which the kernel searches for words that later text cannot change; maximum number of nodes
+# number of nodes after which the kernel searches for words that later text cannot change; and maximum number of nodes
 SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21
 KEY_SHIFT = 25  # in a key, the bits from this bit on are the cost, and the lower bits are the node
 NODE_SHIFT = 3
-NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
+NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # the indices of the `1 << NODE_SHIFT` numbers of a node
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,13 @@ class MecabMetadata(Sections):
 class Scalars(Fields):
     """The scalars of `Arguments`."""
 
-    reach: Scalar  # maximum number of units to the end of a word
+    reach: Scalar  # maximum number of UTF-16 units from the start to the end of a word
     max_group: Scalar  # `max_grouping_size`
     rights: Scalar  # number of right ids
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: those of the table, with the matrix row by row, and
+    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: the arrays of the table, with the matrix row by row, and
     scalars.
     """
 
@@ -124,9 +126,9 @@ class Work(NamedTuple):
         nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last *certain* node, which later text cannot change.
         totals: int64[n], the cost of the best path to each node.
         clock: uint64[1], the number of positions with nodes so far. A stamp is the value of the clock at which an element was written.
-        right_stamps, right_slots: for each right id, its stamp and its slot.
+        right_stamps, right_slots: for each right id, the stamp and the slot of the id.
         slot_keys, slot_rights: for each slot, the key of a node, and the node's right id.
-        left_stamps, left_keys: for each left id, its stamp, and the least key at the time of this stamp.
+        left_stamps, left_keys: for each left id, the stamp of the id, and the least key at the time of this stamp.
     """
 
     state: State
@@ -231,12 +233,12 @@ class MecabTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in chunks, which is always possible."""
+        """Whether texts can be read in chunks: always True."""
         return True
 
     @property
     def cuts(self) -> str:
-        """The ASCII characters after which any text may be cut: "", because words can depend on any text after them."""
+        """The ASCII characters after which any text may be cut: "", because each word can depend on any text after it."""
         return ""
 
     @property
@@ -255,7 +257,7 @@ class MecabTable(UnitTrieTable):
 
     def word(self, number: int) -> Word:
         """The word with a given id, if this word can occur in a text. If words of one list have equal left and right ids, only the word of
-        least cost can occur, and a table contains no other.
+        least cost can occur, and a table contains only this word.
         """
         return self._word(int(self._place_of[number]))
 
@@ -280,7 +282,7 @@ class MecabTable(UnitTrieTable):
         return [node.word.id for node in self.walk(text)]
 
     def walk(self, text: str) -> list[Node]:
-        """The best path through a text, by the slow walk. The last node is the end of the text."""
+        """The best path through a text, by the slow walk. The last node of the path is the end of the text."""
         units = units_of(text)
         # the nodes that end at each position, in the order that decides ties
         ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}

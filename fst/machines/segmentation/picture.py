@@ -16,8 +16,8 @@ Units = tuple[int, ...]
 
 
 def maxmatch(table: MaxMatchTable, text: str | None) -> Picture:
-    """The states are the characters of which no token is certain; an arc writes the tokens that are certain after its character, and has
-    the jumps of the table folded in. Backward MaxMatch reads from the end of a text.
+    """A state is the characters read so far that are in no certain token. An arc writes the tokens that are certain after its character;
+    the jumps of the table are folded into arcs. Backward MaxMatch reads from the end of a text.
     """
     automaton = Automaton((), lambda state, unit: _after(table, state, unit), lambda state, *_: _text(table, state) or "start", _label)
     if text is None:
@@ -27,7 +27,7 @@ def maxmatch(table: MaxMatchTable, text: str | None) -> Picture:
 
 
 def _after(table: MaxMatchTable, state: Units, unit: Any) -> Step | None:
-    """The step from some units that are not yet tokens."""
+    """The step from units that are in no certain token, on the next unit or at the end of the text."""
     if unit == END and not state:
         return None
     pending, written = (state if unit == END else (*state, unit)), list[str]()
@@ -50,7 +50,7 @@ def _goes_on(table: MaxMatchTable, units: Units) -> bool:
 
 
 def _longest(table: MaxMatchTable, units: Units) -> tuple[int, list[str]]:
-    """The number of units of the next token of some units, and the token; or the tokens of the rule that begins there."""
+    """The number of units of the next token of some units, and the token; or, if a rule's string begins there, the tokens of the rule."""
     *_, (value, _, end) = [(0, 0, 1 + bool(table.are_surrogates[units[0]])), *table.values([*units], 0)]
     rule = value - 1 - len(table.word_ends)
     if rule < 0:
@@ -68,8 +68,8 @@ def _label(unit: Any) -> str:
 
 
 def jieba(table: JiebaTable, text: str | None) -> Picture:
-    """The arcs are words with the logarithms of their probabilities. The path has the tokens, which are joined or cut by the model for
-    unknown words. Positions are UTF-16 units.
+    """The arcs are words with the logarithms of their probabilities. The path contains the tokens, after the model for unknown words has
+    joined or cut them. Positions are UTF-16 units.
     """
     text = need_text(text, "jieba")
     units, taken = units_of(text), [(token.start, token.end) for token in table.walk(text)]
@@ -79,7 +79,7 @@ def jieba(table: JiebaTable, text: str | None) -> Picture:
 
 
 def mecab(table: MecabTable, text: str | None) -> Picture:
-    """The arcs are words with the first field of their features and their costs, without the costs of connections.
+    """The arcs are words, labelled with the first field of the word's features and the word's cost, without costs of connections.
     Positions are UTF-16 units; spaces before a word are a part of its arc.
     """
     text = need_text(text, "MeCab")

@@ -1,11 +1,12 @@
 """A trie of words over UTF-16 units, which is part of all segmentation tables.
 
-Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8, each would take three look-ups, mostly far apart in
-memory.
+Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8, each of these characters would take three look-ups,
+mostly far apart in memory.
 
 Each unit has a *label*, which is the same in all states. The unit with the most edges has the label 1. A unit that is in no word has the
-label 0, which no entry has. An entry, see `ENTRY`, contains the next state, or `LEAF`; and the value of the word that ends there, or 0. A
-free slot has the label `FREE`. The slot of a state itself is always free, and a machine may store data in its other bits.
+label 0, which no entry has. An entry, see `ENTRY`, contains the next state, or `LEAF`; and the value of the word that ends there, or 0 if
+no word ends there. A free slot has the label `FREE`. The slot of a state itself is always free, and a machine may store data in its other
+bits.
 
 **What kernels may assume** once a trie is proven: all look-ups from a state are in the array, no walk from the root reads more than
 `longest` units, and no value is greater than `highest`.
@@ -40,7 +41,7 @@ ENTRY = RowFormat(
     first=0,
 )
 LEAF, MAX_VALUE = ENTRY.max_target, ENTRY.max_value
-KIND_SHIFT = LABEL_BITS  # position of the kind in an element of `units`; each machine defines its kinds
+KIND_SHIFT = LABEL_BITS  # the lowest bit of the kind in an element of `units`; each machine defines its kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Edges:
         return len(self.slots)
 
     def sums(self, weights: Ints) -> Ints:
-        """For each edge, the sum of the weights of the edges from the root to this edge. `weights` has one element per edge."""
+        """For each edge, the sum of the weights of all edges from the root up to this edge. `weights` has one element per edge."""
         found, above = np.append(weights, 0), np.append(self.above, len(self))
         while np.any(above < len(self)):
             found += found[above]
@@ -77,7 +78,7 @@ class Edges:
         return self.sums(np.ones(len(self), np.int64))
 
     def last_of(self, some: Array) -> Ints:
-        """For each edge, the last edge with ``some[edge]`` on the path from the root to this edge; the number of edges if there is none."""
+        """For each edge, the last edge on its path from the root for which `some` is true; the number of edges if there is none."""
         found = np.append(np.where(some, np.arange(len(self)), self.above), len(self))
         while not np.array_equal(found, further := found[found]):
             found = further
@@ -89,7 +90,8 @@ class UnitTrieTable(Table):
     """A table with a trie of words.
 
     Attributes:
-        units: uint32[65536], for each unit ``label 17 | kind 15``. Each machine defines its kinds.
+        units: uint32[65536], for each unit, fields with these numbers of bits, from the lowest bit: ``label 17 | kind 15``. Each machine
+            defines its kinds.
         entries: uint64[slots], the trie.
         word_bytes: uint8[n], the words in UTF-8, in the order of their ids, concatenated.
         word_ends: int64[ids], the end of each word in `word_bytes`.
@@ -149,7 +151,7 @@ class UnitTrieTable(Table):
         Args:
             longest: the maximum number of units that a walk may read.
             highest: the maximum value of a word.
-            keeps: whether the machine stores data in the slots of states; the machine then has a separate proof for this data.
+            keeps: whether the machine stores data in the slots of states; if so, the machine proves this data separately.
 
         Returns:
             The edges.

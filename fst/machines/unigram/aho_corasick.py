@@ -8,8 +8,8 @@ a pre-token would read each byte an unpredictable number of times. The automaton
 - D(s): the *default* of s: the root, or a suffix of s that has transitions in common with s. The row of s leaves these transitions out.
 
 **Rows.** ``steps`` has entries in the format of the trie, see `fst.machines.unigram.viterbi`. The head of a state has the depth as its
-value and D(s) as its target. If the row of s has no transition on a byte, the transition of D(s) applies; if the row of D(s) has no such
-transition either, the transition of the root applies. The root's row has every label below `LABELS`. A token that is not a prefix of
+value and D(s) as its target. If the row of s has no transition on a byte, the transition of D(s) applies; if the row of D(s) has none
+either, the transition of the root applies. The root's row has every label below `LABELS`. A token that is not a prefix of
 another token is not a state. So the transition on the last byte of such a token leads to the longest suffix of the token that is a state.
 The value of a transition is the number of the list of tokens that end there.
 
@@ -28,9 +28,9 @@ and at the end of a character if no token ends there.
 
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; each item of a list
 is shorter than the previous item; and the first item has at most as many bytes as have been read. The proof uses the depths in the table:
-the root has depth 0, a transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is
-greater than the number of bytes read. The length of a list's first item is at most 1 more than the depth of any state with a transition to
-this list.
+the root has depth 0, a transition leads at most one level deeper, and a default is not deeper than its state. So no depth is
+greater than the number of bytes read. The number of bytes of a list's first item is at most 1 more than the depth of any state with a
+transition to this list.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BLOCK = 4
 NONE = -128
 GOES_ON = 1 << 30
 LOST = 0
-NO_BLOCK = np.uint16((1 << 16) - 1)  # the size of the first item of a block that does not exist
+NO_BLOCK = np.uint16((1 << 16) - 1)  # instead of the size of a block's first item, if the block does not exist
 
 
 def step(steps: Array, state: int, byte: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from fst.text.reading_arguments import borrowable
 
 RESTART, HAS_TEXT_SCOPE = range(2)  # indices into `UnigramArguments.rules`
 GOES_ON = 1 << 31  # a bit of the high halves of `Ends.nodes`
-SEGMENT = 256  # minimum number of bytes between the starts of two segments; 128 and 512 give the same speed
+SEGMENT = 256  # minimum number of bytes between the starts of two segments; the speed is the same with 128 and 512
 
 
 class Ends(NamedTuple):
@@ -56,7 +56,7 @@ class UnigramArguments(NamedTuple):
         rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
             `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
         unk_id: int32[1], the id of the unknown token; `fst.machines.unigram.table.NO_ID` if there is none.
-        fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
+        fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty if the model has no byte fallback.
         ends: the automaton.
         space: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
     """
@@ -78,8 +78,8 @@ class UnigramWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        shared: the working arrays that find pre-tokens and look them up. Here, `tokens` contains the list at each position of the pending
-            pre-tokens, see `fst.runtime.machines.unigram.kernels.viterbi`.
+        shared: the working arrays that find pre-tokens and look them up. Here, `shared.tokens` contains the number of the list at each
+            position of the pending pre-tokens, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * capacity], the best node that ends at each of these positions, as in `Ends.nodes`.
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
         longer: uint64[LONGEST + 2], the number of segments with at least n bytes, for each n, see
@@ -108,7 +108,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         scores=borrowable(scores, scores.dtype.type),
         unknown=np.array([unknown]),
         limit=np.array([table.limit], scores.dtype),
-        most=np.array([table.most * 1.01]),  # a bound in spite of rounding
+        most=np.array([table.most * 1.01]),  # 1 % more, so that it is a bound in spite of rounding
         rules=np.array([RESTARTS.index(table.restarts), table.has_text_scope], np.uint8),
         unk_id=np.array([table.unknown_id], np.int32),
         fallbacks=table.fallbacks if table.falls_back else np.empty(0, np.int32),
@@ -157,9 +157,9 @@ def work(longest: int, dtype: str) -> UnigramWork:
     )
 
 
-MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, and the difference is a margin
+MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, which leaves a margin
 PATHS = 1 << 21  # maximum total number of paths to the positions of a pre-token
-STEPS = 1 + MOST_DEVIATIONS  # number of elements of a segmentation in `NBestWork.steps`
+STEPS = 1 + MOST_DEVIATIONS  # number of elements for each segmentation in `NBestWork.steps`
 
 
 class SamplingArguments(NamedTuple):
@@ -185,8 +185,8 @@ class SamplingWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        own: the working arrays of the table's kernel. Here, `best_sums` contains float64, the weight of all paths to each position of the
-            listed pre-tokens; and `best` is never written.
+        own: the working arrays of the table's kernel. Here, `own.best_sums` contains float64, the weight of all paths to each position of
+            the listed pre-tokens; `own.best` is never written.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the latest positions, see
             `fst.runtime.machines.unigram.kernels.sampling.draw`.

@@ -10,7 +10,7 @@ sampled one by one.
 function is computed as a polynomial, so the result is the same on all machines.
 
 **Drawing.** The positions of a pre-token are processed from left to right. The weight of a position is the sum of the weights of all paths
-to it. So each node that ends at the position adds the weight of the node, times the weight of the position where the node begins. With the
+to it. So each node that ends at a position adds its own weight, times the weight of the position where it begins. With the
 probability (added weight / sum so far), the added node becomes the *choice* of the position. In the end, each node is the choice with the
 probability (added weight / sum); this is reservoir sampling of one element. The choices from the end of the pre-token back to its start
 form a path, with the probability (weight of this path / weight of all paths).
@@ -36,7 +36,7 @@ from fst.automata.rows import Array
 from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
-DIGIT = 256  # an exponent of 1 means a factor of ``2 ** DIGIT``
+DIGIT = 256  # the factor of an exponent of 1 is ``2 ** DIGIT``
 STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # for a final weight, LEAST <= number < LARGEST
 FAR = 4  # if the exponents of two weights differ by at least `FAR`, the smaller weight is negligible
 SIZE_SHIFT = 48
@@ -82,7 +82,7 @@ class Sampling(Seeded):
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether rows must not be encoded in parts, because the n best segmentations are those of a whole row."""
+        """Whether rows must not be encoded in parts, because the n best segmentations are segmentations of a whole row."""
         return self.nbest_size > 1
 
 
@@ -171,7 +171,7 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
 
 
 def aligned(sum_: Weight, added: Weight) -> tuple[Weight, float]:
-    """Scale a sum and an added weight to the larger of their exponents. Return the sum, and the number of the added weight."""
+    """Scale a sum and an added weight to the larger of the two exponents. Return the new sum, and the number of the new weight."""
     ahead = added.exponent - sum_.exponent
     factor = STEP ** abs(ahead) if abs(ahead) < FAR else 0.0
     return (Weight(sum_.number * factor, added.exponent), added.number) if ahead > 0 else (sum_, added.number * factor)

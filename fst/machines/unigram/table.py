@@ -63,7 +63,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def encodes_all(self) -> bool:  # type: ignore[override] # other kinds encode every text
-        """Whether every text has ids; otherwise, `NO_ID` takes the place of a run of unknown characters."""
+        """Whether every text has ids. Otherwise, a run of unknown characters becomes `NO_ID`."""
         return self.metadata.model.unk_id is not None
 
     @property
@@ -111,7 +111,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def symbol(self) -> str:
-        """The character that means a space in tokens; "" if no character does."""
+        """The character that represents a space in tokens; "" if there is none."""
         by = self.metadata.text.normalizer
         return (by.whitespace if by else NO_WHITESPACE).symbol
 
@@ -145,7 +145,7 @@ class UnigramTable(PretokenTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of text of each token of the model; 0 for other ids."""
+        """uint16[highest id + 1], the number of bytes that each token of the model has in a text; 0 for other ids."""
         known = self.metadata.model.model_tokens
         ends = self.token_ends[:known]
         sizes = np.diff(ends, prepend=0)
@@ -181,8 +181,8 @@ class UnigramTable(PretokenTable):
 
     @property
     def falls_back(self) -> bool:
-        """Whether bytes may have fallback tokens. Without an unknown token they have none: the reference refuses unknown characters
-        before it looks for fallback tokens.
+        """Whether bytes may have fallback tokens. Without an unknown token, bytes have no fallback tokens: the reference refuses unknown
+        characters before it looks for such tokens.
         """
         return self.metadata.model.byte_fallback and self.encodes_all
 
@@ -210,7 +210,7 @@ class UnigramTable(PretokenTable):
         return ids
 
     def paths(self, text: str) -> Iterator[tuple[str, int | None, list[viterbi.Node]]]:
-        """The parts of a text, see `PretokenTable.parts`, each with its best path. Special tokens and whole words have none."""
+        """The parts of a text, see `PretokenTable.parts`, each with its best path. Special tokens and whole words have no path."""
         before = self.path_scores.dtype.type(0)
         for part, special in self.parts(text):
             zero, path = before.dtype.type(0), list[viterbi.Node]()
@@ -245,8 +245,8 @@ class UnigramTable(PretokenTable):
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
-        """The best path through a pre-token, and the sum after this path. `before` is the sum before it, with the dtype of sums; None means
-        0.
+        """The best path through a pre-token, and the sum after this path. `before` is the sum before the pre-token, with the dtype of sums;
+        None means 0.
         """
         zero = self.path_scores.dtype.type(0)
         return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
@@ -374,15 +374,16 @@ class UnigramTable(PretokenTable):
 
 
 def scores_of(table: UnigramTable) -> Array:
-    """float64[tokens], the score of each token of the model for sampling. Only user-defined tokens have a different score for encoding.
+    """float64[tokens], the score of each token of the model for sampling. Only for user-defined tokens, this score differs from the score
+    for encoding.
 
     For sampling, a user-defined token has a bonus for each character after the first; for encoding, it has a bonus for each byte after the
-    first. This difference is the same in ``unigram_model.cc`` of ``sentencepiece``.
+    first. ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
     """
     scores: Array = table.path_scores.astype(np.float64)
     if table.has_text_scope:
         ends = table.token_ends[: len(scores)]
-        begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # number of characters up to the end of each token
+        begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # for each token, the number of characters up to its end
         own = table.types == USER_DEFINED
         scores[own] = (np.float32(BONUS) * (np.diff(begun, prepend=0)[own] - 1)).astype(np.float32)
     return scores

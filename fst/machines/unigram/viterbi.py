@@ -5,24 +5,25 @@ not a token is a separate node; its score is the least score of all tokens minus
 at each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node so far that ends at the same
 position only if its sum is greater; in a tie, the first node wins.
 
-**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORD_SCOPE`: ``unigram/model.rs``
-of ``tokenizers`` cuts a text into words, and sums float64 over each word separately. `TEXT_SCOPE`: ``unigram_model.cc`` of
-``sentencepiece`` sums float32 from the beginning of the text. To keep float32 sums precise, sums are reduced: if the absolute value of the
-sum at a character is above `LIMIT`, this sum is subtracted from all sums from this character on, see `best_path`.
+**Sums.** If paths have almost equal scores, rounding decides which path is best, and the two references round differently. `WORD_SCOPE`:
+``unigram/model.rs`` of ``tokenizers`` cuts a text into words, and sums scores in float64 over each word separately. `TEXT_SCOPE`:
+``unigram_model.cc`` of ``sentencepiece`` sums scores in float32 from the beginning of the text. To keep float32 sums precise, sums are
+reduced: if the absolute value of the sum at a character is above `LIMIT`, this sum is subtracted from all sums from this character on, see
+    `best_path`.
 
 **Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
 Sums restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
 
 **Certain pre-tokens.** If sums continue, the text before a pre-token affects its best path only by rounding. The sum of a path through n
-characters is rounded at most n times. If a single token is better than all other paths by more than n + 1 roundings, it is the best path
-after any text, see `are_certain`.
+characters is rounded at most n times. If a pre-token is one token, and its score is greater than the scores of all other paths by more than
+n + 1 roundings, this token is the best path after any text, see `are_certain`.
 
 **Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. Texts are cut
-before each symbol for a space, and each pre-token is a word: one token, or unknown.
+before each symbol for a space, and each pre-token is a word, which is one token or unknown.
 
 **Ids.** A character that is not a token is *unknown*; so is a part of the text that spells the unknown token. A run of unknown characters
-becomes one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes, if all bytes have
-tokens, or the unknown token. With `WORD`, a run of unknown words becomes one string.
+becomes one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes if all 256 bytes
+have tokens, else the unknown token. With `WORD`, a run of unknown words becomes one string.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
@@ -49,7 +50,7 @@ LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is redu
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
 LEAF = ROOT  # no transition leads to the root
-MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token as it occurs in a text
+MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token in a text
 MAX_CHARACTER = 4  # maximum number of bytes of a character
 
 # types of tokens, with the numbers that ``.model`` files use for them
@@ -57,7 +58,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)
 IN_TEXT = NORMAL, USER_DEFINED
 BONUS = 0.1  # score of a user-defined token for each byte after the first
 
-Node = tuple[int, int, int | None]  # start, end, and the id; None for an unknown character
+Node = tuple[int, int, int | None]  # start, end, and the id, which is None for an unknown character
 
 
 def tokens_at(trie: Array, piece: bytes, start: int) -> Iterator[tuple[int, int]]:

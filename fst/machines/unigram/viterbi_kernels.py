@@ -98,7 +98,7 @@ def find_best(text, start, end, trie, scores, unknown, before, limit, sums, size
 
 @part
 def rebase(place, start, end, mask, sums, sizes, at):
-    """Subtract the sum at a position from this sum, and from all sums computed so far for later positions."""
+    """Subtract the sum at a position from itself, and from all sums computed so far for later positions."""
     base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):

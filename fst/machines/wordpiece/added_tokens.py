@@ -2,9 +2,10 @@
 
 The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* if it
 may contain a different contextual token, if symbols alone do not determine whether a token is recognized, or if a word is too long.
-Suspects are encoded a second time: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their added tokens.
+Suspects are encoded a second time: they are first normalized, and `fst.text.normalizer.NormalizerSteps` finds the added tokens in them.
 
-**Example.** The classes are a 2, space 6, b 4 and - 11; those above 5 end words. The added tokens, all of normalized text, are:
+**Example.** The classes are a 2, space 6, b 4 and - 11; classes above 5 end words. The added tokens, which are all found in normalized
+text, are:
 
     token   symbols     kind        grams                                  value in the trie
     bab     4 2 4       inside      OWN and BEGINNING: 4 2 4               its class << 1
@@ -41,7 +42,7 @@ from fst.text.added_tokens import pattern_of
 IN_GRAM = 8  # maximum number of symbols in a gram, see `fst.machines.wordpiece.arguments.AddedTokens`
 MASK = (1 << 64) - 1
 # The kinds of a code point, as bits: its first normalized character is part of a word; its last normalized character is part of a word;
-# normalization adds spaces around it; only some of its normalized characters are parts of words.
+# normalization adds spaces around the code point; only some of its normalized characters are parts of words.
 BEGINS_WORD, ENDS_WORD, SPACED, MIXED = (1 << kind for kind in range(4))
 
 
@@ -73,8 +74,8 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     scalars.filler = whitespace_class(a)
     if inside:
         scalars.shortest = min(lengths)
-    # If patterns are equal, the trie contains the value of the first, so tokens are sorted by kind: first tokens that make a text a
-    # suspect, then tokens that are recognized anywhere.
+    # If two tokens have the same symbols, the trie contains the value of the first token, so tokens are sorted by kind: first the tokens
+    # that make a text a suspect, then the tokens that are recognized anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.scalars.copy()
@@ -114,7 +115,7 @@ def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
     specials = table.specials[:, 3]
     always[specials[specials >= 0]] = False
-    always &= ~never  # until here, `always` and `never` are both set for a class that no character becomes
+    always &= ~never  # above, `always` and `never` are both set for a class that no character becomes
     found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
     return found
 

@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError
 from fst.text.reading import ReadingTable
 from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 
-# The start of the Bloom filter of each kind of grams in `AddedTokens.grams`.
+# The start in `AddedTokens.grams` of the Bloom filter of each kind of grams.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 # Bits of `AddedTokens.sides`.
 ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
@@ -27,7 +27,7 @@ KEY_MASKS = np.array(
 
 
 class TokenScalars(Fields):
-    """The scalars of `AddedTokens`. In `…_widths`, bit n is set if some gram has n symbols."""
+    """The scalars of `AddedTokens`. In the elements `…_widths`, bit n is set if a gram of the named kind has n symbols."""
 
     gram_widths: Scalar  # of the `OWN` grams of bordered tokens
     border_widths: Scalar  # of the `BORDER` grams of bordered tokens
@@ -48,10 +48,11 @@ class AddedTokens(NamedTuple):
             of each token, at most 8. `BEGINNING`: the first `shortest` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the class is the first border of a
-            token, and also its first symbol. For tokens that are recognized only as whole words: `IN_WORD`: no such token is recognized
-            next to the class; `CLEAR`: the class never prevents such a token.
-        trie: the tokens. The value of a token is 0 if every text with the token is a suspect, and 1 if the text is a suspect only where the
-            token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token is recognized only as a whole word.
+            token, and also its first symbol. For tokens that are recognized only as whole words, `IN_WORD`: no such token is recognized
+            next to the class; `CLEAR`: a symbol of the class next to such a token never prevents it.
+        trie: the tokens. The value of a bordered token is 0 if every text with the token is a suspect, and 1 if a text is a suspect only
+            where the token may be a whole word. The value of an inside token is ``class << 1``, or ``class << 1 | 1`` if the token is
+            recognized only as a whole word.
     """
 
     scalars: TokenScalars
@@ -70,7 +71,7 @@ class Scalars(Fields):
     end_class: Scalar  # the class of the end of a text
     bucket_shift: Scalar  # the shift, below 64, that turns a hash into a bucket
     slot_shift: Scalar  # the shift, below 64, that turns a hash into a slot
-    whitespace_class: Scalar  # the class of spaces that are skipped if they end no word; 0, which no symbol has, if none are skipped
+    whitespace_class: Scalar  # the class of spaces that are skipped if they end no word; 0, which no symbol has, if no spaces are skipped
     is_linked: Scalar  # 1 if rows have failure links
 
 
@@ -82,9 +83,9 @@ class Arguments(NamedTuple):
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: see `fst.machines.wordpiece.table.WordPieceTable`.
-        key_masks: uint64[4 * 14], four masks for each length of a word. Applied to the sixteen symbols from the start of a word, these
-            masks clear the symbols after the word. The last four masks are for lengths over 12, which no key has. These four masks clear
-            all symbols except 13 to 16, so that no slot matches.
+        key_masks: uint64[4 * 14], four masks for each length of a word, 0 to 12 symbols, and four for longer words. Applied to the sixteen
+            symbols from the start of a word, these masks clear the symbols after the word. The last four masks are for lengths over 12,
+            which no key has. They clear all symbols except 13 to 16, so that no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """
@@ -107,7 +108,7 @@ class NormalizedArguments(NamedTuple):
 
     Attributes:
         table: the table.
-        tokens: uint16[tokens], the class of the token of each mark.
+        tokens: uint16[tokens], the class of the token that each mark represents.
         places: uint64[n], the span of each character or mark in its raw text, ``first | one past the last << 32``; empty without spans.
     """
 

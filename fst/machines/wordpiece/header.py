@@ -14,8 +14,8 @@ from fst.text.normalizer import NormalizerSteps
 
 @dataclass(frozen=True)
 class Suspects:
-    """Characters whose symbols depend on their neighbours, or that change the symbols of their neighbours. They are stored as runs: the
-    first and the last code point of each run.
+    """Characters whose symbols depend on neighbouring characters, or that change the symbols of neighbouring characters. The sets are
+    stored as runs, each by its first and its last code point.
 
     Attributes:
         ids: the alphabet may give wrong ids for a text with one of these characters.
@@ -34,12 +34,12 @@ class Normalizer:
     """The normalization of text.
 
     Attributes:
-        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, only a summary of
-            `parts`.
+        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, these settings are
+            only a summary of `parts`.
         parts: the components, unless the only component is a BertNormalizer.
         steps: the normalizers one by one, for texts whose normalization the alphabet cannot express; None if the alphabet can express all
             texts.
-        suspects: the characters by which these texts are recognised; None if `steps` is None.
+        suspects: the characters by which texts for `steps` are recognised; None if `steps` is None.
     """
 
     lowercase: bool = stored_as(FLAG)

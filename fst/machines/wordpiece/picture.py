@@ -32,8 +32,8 @@ class _Steps(Walk):
 
 
 def picture_of(table: WordPieceTable, text: str | None) -> Picture:
-    """The states are named by the characters that are not covered by a token yet; an arc writes the tokens that are certain after its
-    character. The label ``word=[UNK]`` marks an unknown token that replaces all tokens of a word. Two exceptions to the transducer are
+    """A state is named by the characters that no token covers yet; an arc writes the tokens that are certain after its character.
+    The label ``word=[UNK]`` marks an unknown token that replaces all tokens of a word. Two exceptions to the transducer are
     not shown: the table of words, which gives the same tokens, and the limit of characters in a word.
     """
     if text is None:
@@ -44,7 +44,7 @@ def picture_of(table: WordPieceTable, text: str | None) -> Picture:
 
 
 def _shown(table: WordPieceTable) -> Mapping[int, str]:
-    """A character of each class that is a part of words."""
+    """One character of each class that is a part of words."""
     numbers, first = np.unique(table.classes_of(np.arange(CODE_POINTS)), return_index=True)
     is_part = are_parts(table.classes[0::2])
     characters = {number: visible(chr(at)) for number, at in zip(numbers.tolist(), first.tolist(), strict=True) if is_part[number]}

@@ -2,8 +2,8 @@
 
 The finish entry of a state contains its depth: the number of symbols read and not yet covered by an output. The root has depth 0. An
 explicit transition from s to t that emits k ids has k + depth(t) ≤ depth(s) + 1. A failure link reads no symbol, and has k + depth(t) ≤
-depth(s) > depth(t). Finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction, the number of ids
-emitted since the start of a word plus the depth never exceeds the number of symbols read. A word that fails has at least one symbol, and
+depth(s) > depth(t). Finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction, the depth plus the
+number of ids emitted since the start of a word never exceeds the number of symbols read. A word that fails has at least one symbol, and
 all its ids are replaced by one id.
 """
 
@@ -72,7 +72,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
 def _emits(pool: Array, named: Array, too_many: int) -> Array:
     """The number of ids for each possible value of an entry; `too_many` for values with more ids or unknown ids, and for invalid values.
 
-    Prove also that every list of the pool ends, and that its ids are ids of tokens.
+    Also prove that every list of the pool ends, and that all ids in the list are ids of tokens.
     """
     need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
     last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)
@@ -80,7 +80,7 @@ def _emits(pool: Array, named: Array, too_many: int) -> Array:
     ids = pool & np.uint32(LAST_OUTPUT - 1)
     need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
     pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
-    dtype: Any = np.min_scalar_type(2 * too_many)  # large enough for the sum of a number of ids and a depth
+    dtype: Any = np.min_scalar_type(2 * too_many)  # a dtype for the sum of a number of ids and a depth
     emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
     emits[0, NONE] = 0
     emits[: len(named), ONE] = np.where(named, 1, too_many)

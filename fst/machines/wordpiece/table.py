@@ -14,15 +14,15 @@ A text is read as symbols, see `fst.text.reading`. Three arrays map a state and 
 The first slot of each row is its *finish entry*. The label of a finish entry is `FINISH`, which no class has. The output of the finish
 entry is the segmentation of the word so far. Instead of a next state, the entry contains the state's *depth*, the number of symbols read
 and not yet covered by an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so
-far, then continue in the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+far, then continue in the class's state, ``A.next`` inside a word, after at least one token; ``B.next`` at the start of a word.
 
 Classes with label 0 always take the default, with a single look-up of the finish entry. Classes of the kinds NONE and ONE without a label
-end the word, and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a
-miss, and the finish entry is the second look-up.
+end the word, and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. If the label at the slot is
+another one, the look-up is a *miss*, and the finish entry is the second look-up.
 
-A linked table is compact, but rows have only the edges of the trie. If a state would inherit transitions, its row contains a failure link:
-an entry with the label `LINK`, which emits the tokens that are certain on this link. A miss follows the link; without a link, a miss is the
-default.
+A linked table is like a compact table, but its rows have only the edges of the trie. If a state would inherit transitions, its row contains
+a failure link: an entry with the label `LINK`, which emits the tokens that are certain on this link. A miss follows the link; without a
+link, a miss is the default.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class WordPieceTable(ReadingTable):
         return arguments(self, self.entries, self.pool, self.words, self.displacements, *params)
 
     def token_lengths(self) -> Array:
-        """The lengths of tokens, which the kernels use for spans."""
+        """The lengths of tokens in symbols, which the kernels use for spans."""
         model = self.metadata.model
         return token_lengths(self.token_bytes, self.token_ends, self.token_ids, model.model_tokens, model.continuing_subword_prefix)
 
@@ -262,7 +262,7 @@ class Walk:
 
     Attributes:
         ids: the token ids so far.
-        offsets: for each id, the index of its first character in its text, and of the character after its last.
+        offsets: for each id, the index of its first character in its text, and of the character after the id's last character.
         words: for each id, the index of its word in the text.
         symbols: the number of symbols read so far. The end of each text counts as one space.
         lookups: the number of entries read so far.
@@ -343,7 +343,7 @@ class Walk:
             self.state = int(ENTRY.targets_of(b if len(self.word_places) == 1 else a))
 
     def _locate_word(self, whole: bool) -> None:
-        """Set the spans of a word's ids: each id has as many symbols as its token, or one id has all symbols of the word.
+        """Set the spans of a word's ids: each id has as many symbols as its token, or a single id has all symbols of the word.
 
         Even in a forged table, each id gets at least one symbol, and no symbols beyond the end of the word.
         """

@@ -1,6 +1,6 @@
 """Canonical masks: one scan of the vocabulary gives the tokens that the tokenizer itself would give next.
 
-Three automata read each byte of a token: that of the pattern, that of the cuts, and that of the machine, see
+Three automata read each byte of a token: one for the pattern, one for the cuts, and one for the machine, see
 `fst.automata.last_tokens`. A walk has a row of `Work` for each depth, the number of bytes after the state. A scan, for both values of
 *begins* (whether a word begins with the token)::
 
@@ -8,13 +8,14 @@ Three automata read each byte of a token: that of the pattern, that of the cuts,
         if a token ends there, and it is the last token of the word so far:
             survives: is there a text after it that keeps the token?    yes: set its bit;  not found: note the id, for a search in full
 
-**Surviving.** Later bytes may join with a token. So a token is allowed only if some later text of the pattern leaves the cut after it. The
-kernel tries one later text, the shortest one that the pattern accepts, and this text after each possible byte. It follows the text up to a
-position where a word ends, and then steps from last token to last token back to the cut. From that position on, `live` is enough: for each
-state of the pattern and each one of the cuts, it contains whether the shortest text can be cut in any way.
+**Surviving.** Bytes after a token may become a part of a longer token. So a token is allowed only if some later text of the pattern keeps
+the cut after the token. The kernel tries one later text, the shortest one that the pattern accepts, and this text after each possible byte.
+The kernel follows this text up to a position where a word ends, and then steps back from last token to last token to the cut. From that
+position on, `live` is enough: for each state of the pattern and each state of the cuts, `live` contains whether the shortest text can be
+cut in any way.
 
 For example, the tokens of a WordPiece are a, ab, ##b and ##c. With the pattern ``ab``, the only text after a is b. Then the last token is
-ab, and the step back from it leads to the start and not to the cut after a, so only ab is allowed. With the pattern ``ab|ac``, the text c
+ab. The step back from ab leads to the start, not to the cut after a, so only ab is allowed. With the pattern ``ab|ac``, the text c
 keeps a, because the tokens of ac are a and ##c, so a and ab are allowed.
 
 **Places.** The row of a walk after a token is a *place*: numbers, and for a best path sums. Equal places are stored once, see
@@ -52,7 +53,7 @@ def is_lead(byte):
 
 @inlined
 def advance_links(machine, work, depth, byte, resets):
-    """Read a byte by the automaton with failure links; return whether the word has a segmentation so far."""
+    """Read a byte with the automaton with failure links; return whether the word so far has a segmentation."""
     entries, fails = machine.entries, machine.fails
     state = ROOT_SLOT if resets else work.words[depth]
     while True:
@@ -107,7 +108,7 @@ def advance_path(machine, work, depth, byte, resets):
 
 @inlined
 def advance_word(machine, work, depth, byte, resets):
-    """Read a byte by the machine; return whether the word has a segmentation so far."""
+    """Read a byte with the machine; return whether the word so far has a segmentation."""
     if machine.scalars.is_path:
         return advance_path(machine, work, depth, byte, resets)
     return advance_links(machine, work, depth, byte, resets)
@@ -115,7 +116,7 @@ def advance_word(machine, work, depth, byte, resets):
 
 @inlined
 def advance_text(machine, work, depth, byte, begins):
-    """Advance the automata of the pattern, the cuts and the normalizer over a byte, as `advance` does; return whether all read it."""
+    """Advance the automata of the pattern, the cuts and the normalizer over a byte, like `advance`; return whether all three read it."""
     target = machine.targets[work.states[depth], byte]
     if target < 0:
         return False
@@ -165,14 +166,14 @@ def last_of(machine, work, depth):
 
 @inlined
 def is_live(machine, state, cut):
-    """Whether the shortest text after a state can be cut, with no word that is too long; a word has begun."""
+    """Whether the shortest text after a state, inside a word, can be cut so that no word is too long."""
     left = machine.live[state, cut]
     return left > 0 and (machine.scalars.limit == 0 or left <= machine.scalars.limit)
 
 
 @inlined
 def may_end(machine, work, depth):
-    """Whether a word may end at a depth, at the end of a text or before the shortest text."""
+    """Whether a word may end at a depth: as the end of a text, or before the shortest text from there."""
     state, cut = work.states[depth], work.cuts[depth]
     if work.chars[depth]:
         return False
@@ -187,7 +188,7 @@ def may_end(machine, work, depth):
 
 @part
 def is_on_path(machine, work, depth, origin):
-    """Whether the tokens of the word at a depth have a cut at the depth `origin`."""
+    """Whether one of the tokens of the word up to a depth ends at the depth `origin`."""
     while depth > origin:
         last = last_of(machine, work, depth)
         if last < 0:
@@ -198,7 +199,7 @@ def is_on_path(machine, work, depth, origin):
 
 @part
 def follow(machine, work, depth, origin):
-    """Whether the shortest text after a depth leaves the cut at the depth `origin`."""
+    """Whether the shortest text after a depth keeps the cut at the depth `origin`."""
     while depth + 1 < len(work.states):
         if may_end(machine, work, depth) and is_on_path(machine, work, depth, origin):
             return True
@@ -221,7 +222,7 @@ def completes(machine, work, depth):
 
 @part
 def survives(machine, work, depth):
-    """Whether a text is found that leaves the cut at a depth."""
+    """Whether a text is found that keeps the cut at a depth."""
     if follow(machine, work, depth, depth):
         return True
     is_inside = work.chars[depth] > 0
@@ -237,8 +238,8 @@ def survives(machine, work, depth):
 def put_place(machine, work, depth, places):
     """The number of the place at a depth, which is stored if it is new; `FULL` if an array of the store is too small.
 
-    Sums are stored relative to the sum at the beginning of the character, if differences of sums are exact: then the places of a long word
-    are finitely many.
+    Sums are stored relative to the sum at the beginning of the character, if differences of sums are exact, so that a long word has a
+    finite number of places.
     """
     counts, numbers, sums = places.counts, places.numbers, places.sums
     begin, entries = counts.numbers, np.int64(work.sizes[depth]) if machine.scalars.is_path else np.int64(0)
@@ -306,7 +307,7 @@ def load_place(work, places, number):
 
 @kernel
 def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure, steps):
-    """Set the bits of the tokens after a place, and note the ids of tokens for which no later text is found; or find the places after it.
+    """Set the bits of the tokens after a place, and list the tokens for which no later text is found; or find the steps from the place.
 
     Args:
         machine: a `Machine`.
@@ -317,12 +318,12 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
         places: a `Places`.
         place: the number of the place.
         row: uint32[words], the mask.
-        unsure: int32[ids], the ids.
+        unsure: int32[ids], filled with the ids of the tokens for which no later text is found.
         steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word,
-            whatever follows. Then `row` and `unsure` are left alone.
+            whatever follows. With an array of steps, `row` and `unsure` are left alone.
 
     Returns:
-        The number of ids in `unsure`, or of elements in `steps`; `FULL` if an array of `places` is too small.
+        The number of ids written to `unsure`, or of elements written to `steps`; `FULL` if an array of `places` is too small.
     """
     load_place(work, places, place)
     count = 0
@@ -379,13 +380,14 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
 def find_fresh(entries, trie, stack, fresh):
     """Find the state of the machine at each node of the trie if a word begins at the root of the trie, and all links lead to the root.
 
-    Most states of a scan are equal to these, because after few bytes of a token, a state does not depend on the bytes before the token.
+    Most states of a scan equal the states of `fresh`, because after few bytes of a token, a state does not depend on the bytes before the
+    token.
 
     Args:
         entries: see `fst.automata.last_tokens.LastTokens`.
         trie: a `fst.machines.guide.vocabulary.Trie`.
         stack: int32[longest + 1], the state at each depth.
-        fresh: uint32[nodes], the states, to be filled, with the bit `OWN` if the last token is that of the node.
+        fresh: uint32[nodes], the states, to be filled, with the bit `OWN` if the last token is the token of the node.
     """
     stack[0] = ROOT_SLOT
     for node in range(len(fresh)):

@@ -1,11 +1,11 @@
 """The product of an automaton with the trie of a vocabulary: one scan gives the mask of a state.
 
-The nodes of the trie are in depth-first order, so the states on the path of a node are those that were stored last at each depth. A node
+The nodes of the trie are in depth-first order, so the state stored last at each lower depth is the state on the path of the node. A node
 whose byte leads nowhere is left out with its subtree.
 
-Two states often read the same short strings, such as the states in ``.{0,60}``. If the mask of one of them is known, only the tokens that
-are longer than these strings are scanned for the other. Or they read the same strings up to a few bytes, such as the states in two JSON
-strings, up to a quote: then only the tokens with these bytes are scanned.
+Two states often read the same short strings, such as the states in ``.{0,60}``. If the mask of one state is known, only the tokens that are
+longer than these strings are scanned for the other state. Or two states read the same strings without a few bytes, such as the states in
+two JSON strings, without a quote: then only the tokens with these bytes are scanned.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def agreement(automaton, one, other, work):
 def find_exits(automaton, one, other, work):
     """Find the classes after which two states may read different strings.
 
-    If a string has none of these classes while the first state is `one` and the second `other`, both read it, or none. Each of the other
-    classes leads to pairs of states that read the same strings, until they are equal, or are `one` and `other` again.
+    A string without these classes, wherever the two states are `one` and `other`, is read by both states or by neither. All other classes
+    lead to pairs of states that read the same strings until the two states are equal, or are `one` and `other` again.
 
     Args:
         automaton, one, other, work: as in `agreement`; ``work.exits`` gets the classes.
@@ -124,7 +124,7 @@ def find_exits(automaton, one, other, work):
 
 @part
 def following_pairs(automaton, one, other, first, second, known, pairs):
-    """Add a pair, and all pairs that follow it, to a list of pairs that read the same strings up to the pair of `one` and `other`.
+    """Add a pair, and all pairs that follow it, to a list of pairs whose states read the same strings until they are `one` and `other`.
 
     Args:
         automaton: a `fst.machines.guide.arguments.Automaton`.
@@ -137,7 +137,7 @@ def following_pairs(automaton, one, other, first, second, known, pairs):
         The number of pairs in the list; -1 if the pair may read different strings, or if there are more than `SEVERAL` pairs.
     """
     targets, count = automaton.targets, known
-    place = known * targets.shape[1]  # of a pair and a class
+    place = known * targets.shape[1]  # the number of a pair and a class: ``pair * classes + class``
     while True:
         if first != second and (first != one or second != other):
             at = 0
@@ -159,7 +159,7 @@ def following_pairs(automaton, one, other, first, second, known, pairs):
 
 @part
 def scan_exits(automaton, trie, state, groups, work, row):
-    """Change the mask of a state into that of another state, which differs from it after the classes in ``work.exits`` only.
+    """Change the mask of a state into the mask of another state; the two states differ only after the classes in ``work.exits``.
 
     Args:
         automaton, trie, row: as in `scan`.
@@ -189,7 +189,7 @@ def scan_exits(automaton, trie, state, groups, work, row):
 
 @part
 def like(automaton, trie, state, work, row):
-    """Fill the mask of a state from that of a similar state, if there is one; return whether there is."""
+    """Fill the mask of a state from the mask of a similar state, if there is one; return whether there is one."""
     best, length = 0, 0
     for back in range(1, RECENT + 1):
         place = (work.states[NEXT] - back) % RECENT

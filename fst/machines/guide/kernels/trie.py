@@ -19,7 +19,7 @@ def build_trie(data, ends, ids, labels, skips, tokens, longest_below, groups_bel
         ids: uint32[strings], the id of each string.
         labels, skips, tokens, longest_below: uint32[n], the fields of the nodes, to be filled; `tokens` contains the value of nodes without
             a token.
-        groups_below: uint64[n], another field of the nodes.
+        groups_below: uint64[n], another field of the nodes, to be filled.
         byte_groups: uint64[256], the group of each byte.
         open_nodes: int64[longest], the node at each depth on the path of the latest string.
 
