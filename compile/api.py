@@ -93,14 +93,14 @@ def bpe(
     options.
 
     Args:
-        source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json`` or a ``.model`` of `sentencepiece`, also packed with gzip; a
-            folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; a live tokenizer of
+        source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json`` or a ``.model`` of `sentencepiece`, possibly packed with gzip;
+            a folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; a live tokenizer of
             `tokenizers` or `transformers`; or the name of a model on the Hugging Face Hub, if no file has this name.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression whose matches are the pre-tokens, in the syntax of tiktoken; it replaces the pattern of the
             encoding.
         special: additional special tokens and their ids.
-        no_special: leave out the special tokens of the encoding; texts that contain them are then encoded as ordinary text.
+        no_special: leave out the special tokens of the encoding; texts that contain their strings are then encoded as ordinary text.
 
     Raises:
         VocabularyError: the source is not a vocabulary or is incomplete, or the Hub lacks the model or cannot be reached.
@@ -114,7 +114,7 @@ def bpe(
 
 
 def unigram(source: Any) -> UnigramTable:
-    """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
+    """Compile a Unigram vocabulary, such as the vocabularies of T5, XLM-R and ALBERT.
 
     Every string gets the same ids as from ``tokenizers.Tokenizer.from_file``; for a folder, as from
     ``transformers.AutoTokenizer.from_pretrained``; for a ``.model``, as from `sentencepiece`.

@@ -75,8 +75,8 @@ def _token(token: Any) -> AddedToken:
 
 
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
-    """The id of each added token. The first new id is the number of tokens if `tokenizers` defines the ids; if another library defines
-    them, the highest id + 1.
+    """The id of each added token. If `tokenizers` defines the ids, the first new id is the number of tokens; if another library defines
+    them, it is the highest id + 1.
     """
     known = {content: number for content, number in zip(table.tokens, table.token_ids.tolist(), strict=True) if content in parts}
     following = len(table.token_ids) if reference == TOKENIZERS else 1 + int(table.token_ids.max())

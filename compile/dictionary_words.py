@@ -31,7 +31,7 @@ from fst.core.regular_files import need_regular
 from fst.errors import UnsupportedError, VocabularyError, counted, listed, not_one_of, quoted, reason
 
 MAX_BYTES = 1 << 16  # the maximum length of a word in bytes, because compilers visit a trie level by level
-MAX_TOTAL = 1 << 27  # the maximum number of bytes of all words together; compiling takes up to 100 bytes of memory for each byte
+MAX_TOTAL = 1 << 27  # the maximum total number of bytes of all words; compiling takes up to 100 bytes of memory for each byte
 MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
 FILE_MAGIC = b"ARROW1"
 TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
@@ -39,7 +39,7 @@ FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 WITH_COLUMNS = ("csv", "tsv", "parquet", "arrow")
-FREQUENCY = re.compile(r"[0-9]{1,18}")  # so that frequencies fit into 64 bits
+FREQUENCY = re.compile(r"[0-9]{1,18}")  # digits of a frequency, so that it fits into 64 bits
 ASCII_SPACE = " \t\n\r\v\f"
 
 
@@ -47,12 +47,12 @@ class Words(NamedTuple):
     """The words of a dictionary; the number of a word is its position.
 
     Attributes:
-        words: the words, as an iterable that can be read once. If the caller passed an iterable, nothing is checked, so words may have any
+        words: the words, as an iterable that can be read once. The words of an iterable from a caller are not checked, so they may have any
             type, and the iterable may be endless.
         frequencies: the frequency of each word, in jieba's format; None for other formats.
         tags: the part of speech of each word, or "", in jieba's format; None for other formats.
-        origin: for messages, the path of the file or, for a list, the noun for a word.
-        unit, places: for a file, "line" or "row", and for each word the number of its line or row, from 1; for a list, "" and no numbers.
+        origin: for messages: the path of the file, or the noun for a word of a list.
+        unit, places: for a file, "line" or "row", and the number of each word's line or row, from 1; for a list, "" and no numbers.
     """
 
     words: Iterable[Any]
@@ -63,7 +63,7 @@ class Words(NamedTuple):
     places: Sequence[int] = ()
 
     def place(self, number: int) -> str:
-        """The position of a word, for messages, such as "words.csv, line 3"."""
+        """The position of a word in a message, such as "words.csv, line 3"."""
         return f"{self.origin}, {self.unit} {self.places[number]}" if self.unit else f"{self.origin} {number}"
 
 
@@ -74,7 +74,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         source: the path of a file, as a str or `Path`; an array that pyarrow can import; or an iterable.
         form: the file format, one of `FORMATS`; None: determined by the ending of the file's name.
         column: the name of the column, if the file has columns.
-        noun: what messages call a word of a list, such as "keyword".
+        noun: the noun for a word of a list in messages, such as "keyword".
     """
     if form is not None and form not in FORMATS:
         raise UnsupportedError(not_one_of("format", form, FORMATS))

@@ -18,7 +18,7 @@ _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
 def exists(path: str | Path) -> bool:
-    """Whether a path is that of a file or folder; a str that is too long or invalid for a path is not."""
+    """Whether a path is the path of a file or folder; False for a str that is too long or invalid as a path."""
     return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises an error for such a str
 
 
@@ -27,7 +27,7 @@ def read_text(path: Path, *, drop_mark: bool = False) -> str:
 
     Args:
         path: the file.
-        drop_mark: drop a byte-order mark at the beginning instead of refusing it.
+        drop_mark: drop a byte-order mark at the beginning; False: refuse it.
     """
     data = contents(path)
     try:

@@ -1,4 +1,4 @@
-"""Compile token masks: the texts from a pattern or a schema, the tokens from a tokenizer."""
+"""Compile token masks from a pattern or a schema, which determines the texts, and a tokenizer, which determines the tokens."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ def guide(
 ) -> GuideTable:
     """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
 
-    The text of tokens is what ``tok.decode`` writes, so a first word token has no space before it. The token that ends a text is the one
-    that the vocabulary's source names ``eos_token``; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
+    The text of a token is the result of ``tok.decode``, so the first token of a text has no space before its word. The token that ends a
+    text is the ``eos_token`` of the vocabulary's source; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
     ``<eos>``, ``<|im_end|>`` and ``[SEP]``; else there is none.
 
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
         schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema. A schema whose
-            automaton is too large for a table is refused; `fst.Guide` makes its masks late.
+            automaton is too large for a table is refused; `fst.Guide` computes its masks at their first use.
         fst: a `fst.Fst`, whose input strings are the texts.
         end_id: the id of the special token that ends a text.
-        canonical: allow only the tokens that the tokenizer itself gives, see `fst.Guide`. All states are found, so a pattern of long free
-            texts is refused; `fst.Guide` makes the masks of such patterns late.
-        whitespace: with `schema`, a pattern of the whitespace that may be between two tokens of JSON [one space or none].
-        depth: with `schema`, how often a recursive schema is entered again below itself [recursive schemas are refused].
+        canonical: allow only the tokens that the tokenizer itself gives; see `fst.Guide`. All states are computed, so a pattern of long
+            free texts is refused; `fst.Guide` computes the masks of such patterns at their first use.
+        whitespace: with `schema`, a pattern of the whitespace allowed between two tokens of JSON [one space or none].
+        depth: with `schema`, how often a recursive schema may be entered inside itself [recursive schemas are refused].
         formats: with `schema`, whether ``format`` restricts strings [not in drafts where it is an annotation].
 
     Returns:
         A table for `fst.Guide`.
 
     Raises:
-        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or no
-            token begins one of the texts, the text of a token depends on the tokens after it, or the masks take more memory than a table
-            may have. With `canonical`: there are too many states, the tokenizer encodes no text of the pattern into tokens of the same
-            text, or it changes texts in a way that canonical masks do not cover.
+        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains the position of the
+            feature. Other reasons: no token begins one of the texts, the text of a token depends on the tokens after it, or the masks take
+            more memory than a table may have. With `canonical`: there are too many states, the tokenizer encodes no text of the pattern
+            into tokens of the same text, or it changes texts in a way that canonical masks do not cover.
         VocabularyError: the schema is malformed.
         ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
 
@@ -86,7 +86,7 @@ def guide(
 
 
 def canonical_machine(table: Table, vocabulary: Vocabulary, automaton: ByteAutomaton) -> Machine:
-    """The arrays of canonical masks.
+    """The arrays of a table with canonical masks.
 
     Args:
         table: the table of a tokenizer.
@@ -117,7 +117,7 @@ def _added(table: Any, last_tokens: LastTokens) -> Collection[str]:
     if words:
         raise UnsupportedError(f"the added tokens {listed(words)} are found only as whole words; use canonical=False")
     found = {*tokens.specials, *tokens.contextual}
-    if last_tokens.begins_with_space:  # the normalizer begins texts with a space, too, and changes no other character that masks cover
+    if last_tokens.begins_with_space:  # the normalizer also puts a space before a text, and changes no other character that masks cover
         return found
     by = table.metadata.text.normalizer
     return found | {by.normalized(content)[0] for content in found} if by else found

@@ -1,4 +1,4 @@
-"""Compilers of dictionaries for the best path through a lattice of words: those of jieba and MeCab."""
+"""Compilers of dictionaries for the best path through a lattice of words, as in jieba and MeCab."""
 
 from fst.compile.machines.segmentation.lattice import jieba, mecab
 

@@ -1,1 +1,1 @@
-"""Finite-state transducers as immutable arc tables, and the operations on them, which run before run time."""
+"""Finite-state transducers as immutable arc tables; and operations on these tables, which run at compile time."""

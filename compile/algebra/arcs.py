@@ -34,7 +34,7 @@ class Arcs:
         ilabel: int32[arcs], the label that each arc reads; `EPSILON` reads nothing.
         olabel: int32[arcs], the label that each arc writes; `EPSILON` writes nothing.
         target: int32[arcs], the state after each arc.
-        weight: float32[arcs], finite; None: all weights are 0.
+        weight: float32[arcs], finite; None means that all weights are 0.
         final: float32[states], the weight of ending in each state; infinity: the state is not final.
         start: the first state; `NOWHERE` if there are no states.
         symbols: distinct strings; label ``FIRST_SYMBOL + k`` is ``symbols[k]``, for input and output.
@@ -84,7 +84,7 @@ class Arcs:
 
     @property
     def is_acceptor(self) -> bool:
-        """Whether each arc writes the label that it reads."""
+        """Whether every arc writes the label that it reads."""
         return bool((self.ilabel == self.olabel).all())
 
     def arcs_of(self, state: int) -> Iterator[tuple[int, int, int, float]]:
@@ -95,7 +95,7 @@ class Arcs:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that cannot be written. numba compiles a kernel again for arrays that can, so all inputs of a kernel are such views."""
+    """A read-only view. Numba compiles a kernel again for writable arrays, so all inputs of a kernel are read-only views."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -134,7 +134,7 @@ def make(
 
 
 def _float32(values: ArrayLike) -> NDArray[np.float32]:
-    """A new array of weights; one that is not a number, or too large for 32 bits, becomes NaN, which is refused."""
+    """A new float32 array of weights; a value that is not a number or too large for 32 bits becomes NaN, which the caller refuses."""
     found = np.array(values)
     if found.dtype != np.float32:
         found = np.where((abs(found) > MAX_WEIGHT) & (found != np.inf), np.nan, found)

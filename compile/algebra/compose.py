@@ -47,17 +47,17 @@ def intersect(first: Arcs, second: Arcs) -> Arcs:
 
 
 def need_acceptor(arcs: Arcs) -> None:
-    """Raise an UnsupportedError if a machine has outputs of its own."""
+    """Raise an UnsupportedError if a machine is not an acceptor."""
     if not arcs.is_acceptor:
         raise UnsupportedError("a machine has outputs of its own; expected an acceptor: project the machine to its input or output first")
 
 
 def subtract(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of all strings of an acceptor that the second, which is deterministic and has no weights and no ε, does not accept."""
+    """The acceptor of all strings that an acceptor accepts and the second does not; the second is deterministic, without weights and ε."""
     first, second = with_shared_symbols([first, second])
     if not first.states:
         return first
-    sink = second.states  # it has no arcs: the kernel treats it as a state that reads everything
+    sink = second.states  # the sink has no arcs: the kernel treats it as a state that reads everything
     rows = rows_of(second)._replace(row_start=np.append(second.row_start, second.arcs))
     starts = first.start, second.start if second.states else sink
     keys, rows = products(rows_of(first), rows, np.isfinite(first.final), starts, "difference", sink)
@@ -69,8 +69,8 @@ def subtract(first: Arcs, second: Arcs) -> Arcs:
 def products(
     first: Rows, second: Rows, is_final: NDArray[np.bool_], starts: tuple[int, int], operation: str, sink: int = -1
 ) -> tuple[NDArray[np.int64], Rows]:
-    """The pairs of states that can be reached, as keys (see the kernel), and their arcs. `is_final` is of the first machine; `sink` is a
-    state of the second machine that reads everything, or -1.
+    """The pairs of states that can be reached, as keys (see the kernel), and their arcs. `is_final` belongs to the first machine; `sink` is
+    a state of the second machine that reads everything, or -1.
     """
     from fst.compile.algebra.kernels.compose import compose as step
 

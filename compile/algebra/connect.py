@@ -12,7 +12,7 @@ from fst.compile.algebra.arcs import Arcs, empty, read_only
 
 
 def connect(arcs: Arcs) -> Arcs:
-    """The machine without states that no path from the start to a final state visits; the others keep their order."""
+    """The machine without states that are on no path from the start to a final state; the remaining states keep their order."""
     kept = is_accessible(arcs) & is_coaccessible(arcs)
     if kept.all():
         return arcs
@@ -71,7 +71,8 @@ def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDA
 
 
 def components(following: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after those that it leads to, by Tarjan's algorithm with an explicit stack.
+    """The strongly connected components of a graph, by Tarjan's algorithm with an explicit stack; each component follows the components
+    that it leads to.
 
     Examples:
         >>> components([[1], [2], [1], []])

@@ -1,8 +1,8 @@
 """Decisions: whether each input of a transducer has one output, and whether two machines are equivalent.
 
 Two paths that read the same input are a path of the square, the pairs of states of the machine. The delay of a path is the part of its
-output that the other path has not written yet. A functional machine has one delay at each state of the square, and an empty one at the
-end (Béal et al. 2003).
+output that the other path has not written yet. A functional machine has exactly one delay at each state of the square, and an empty one at
+the end (Béal et al. 2003).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 
-Delay = tuple[Labels, Labels] | None  # outputs that only one of the paths has written; None: they differ
+Delay = tuple[Labels, Labels] | None  # the outputs that only the first and only the second path has written; None: they differ
 MAX_COMPARED = 1 << 21  # maximum number of arcs of the square that are followed
-MOST_DELAYS = 2  # two delays of a state suffice, because no continuation makes both empty
+MOST_DELAYS = 2  # two delays of a state suffice as a proof, because no continuation makes both empty
 
 
 class Ambiguity(NamedTuple):
@@ -37,7 +37,7 @@ class Ambiguity(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A state of the square with a delay, and how it was reached: the step before, and an arc of the machine for each path, or -1."""
+    """A state of the square with a delay, the step before it, and the arc of each path that led here, or -1."""
 
     state: int
     delay: Delay
@@ -97,7 +97,7 @@ def _square(arcs: Arcs) -> tuple[Rows, list[bool]]:
 
 
 def _trimmed(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
-    """The rows without arcs to states that are not kept; states keep their numbers."""
+    """The rows without arcs to removed states; states keep their numbers."""
     arcs = kept[rows.target]
     row_start = np.concatenate([[0], np.cumsum(arcs)])[rows.row_start]
     return Rows._make([row_start, *(column[arcs] for column in rows[1:])])
@@ -141,8 +141,8 @@ def is_equivalent(first: Arcs, second: Arcs) -> bool:
     """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
 
     In functional transducers, the input determines the output. So they are equivalent if their inputs have the same weights, and their
-    union is functional. The equivalence of other transducers is undecidable in general. Those with few pairs are compared pair by pair;
-    others are known to be equivalent if they are as acceptors of pairs of labels.
+    union is functional. The equivalence of other transducers is undecidable in general. Transducers with few pairs are compared pair by
+    pair; others are equivalent if they are equivalent as acceptors of pairs of labels.
     """
     first, second = with_shared_symbols([first, second])
     if first.is_acceptor and second.is_acceptor:
@@ -157,7 +157,7 @@ def is_equivalent(first: Arcs, second: Arcs) -> bool:
 
 
 def _have_the_same_pairs(first: Arcs, second: Arcs) -> bool:
-    """Whether two transducers have the same pairs, decided for some only; see `is_equivalent`."""
+    """Whether two transducers have the same pairs, where this can be decided; see `is_equivalent`."""
     from fst.compile.algebra.kernels.equivalence import TOLERANCE
 
     listed, others = _listed(first), _listed(second)
@@ -174,12 +174,12 @@ def _have_the_same_pairs(first: Arcs, second: Arcs) -> bool:
 
 
 def _listed(arcs: Arcs) -> dict[tuple[Labels, Labels], float]:
-    """The pairs of a machine with their weights; the first `MAX_PAIRS` + 1 of them."""
+    """The pairs of a machine with their weights; at most `MAX_PAIRS` + 1 pairs."""
     return {(read, written): weight for read, written, weight in paths(arcs, MAX_PAIRS + 1)}
 
 
 def _of_pairs(*machines: Arcs) -> list[Arcs]:
-    """The acceptors of the pairs of labels of some machines, which share the numbers of pairs. The pair of ε and ε stays ε."""
+    """The acceptors of the machines' pairs of labels; equal pairs have the same number in all acceptors. The pair of ε and ε stays ε."""
     keys = [machine.ilabel.astype(np.int64) << 32 | machine.olabel for machine in machines]
     numbers = {pair: number for number, pair in enumerate(np.unique(np.concatenate([[0], *keys])).tolist())}
     found = []

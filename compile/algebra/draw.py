@@ -17,8 +17,8 @@ SHORTEST_RANGE = 4  # characters in a row that are drawn as a range
 
 
 def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
-    """A machine in the language DOT. Arcs between the same states are one edge. `drawn` is bool[arcs], the arcs that are drawn, with
-    their states; None: the whole machine.
+    """A machine in the language DOT. Arcs between the same states are one edge. `drawn` is bool[arcs], the arcs to draw together with their
+    states; None: the whole machine.
     """
     chosen = np.arange(arcs.arcs) if drawn is None else np.flatnonzero(drawn)
     pairs = arcs.sources[chosen].astype(np.int64) << 32 | arcs.target[chosen]
@@ -72,7 +72,7 @@ def _shown(arcs: Arcs, label: int) -> str:
 
 
 def around(arcs: Arcs, labels: Iterable[int]) -> NDArray[np.bool_]:
-    """bool[arcs], the arcs that reading a text passes: those that read its labels, one after the other, and ε-arcs in between."""
+    """bool[arcs], the arcs that are passed when a text is read: arcs that read its labels, one after the other, and ε-arcs in between."""
     used, here = np.zeros(arcs.arcs, np.bool_), _closed(arcs, np.array([arcs.start] if arcs.states else [], np.int64))
     for label in labels:
         taken = _taken(arcs, here, label)
@@ -83,7 +83,7 @@ def around(arcs: Arcs, labels: Iterable[int]) -> NDArray[np.bool_]:
 
 
 def _taken(arcs: Arcs, states: NDArray[np.int64], label: int) -> NDArray[np.int64]:
-    """The arcs of some states that read a label."""
+    """The arcs that leave the given states and read a label."""
     first, end = arcs.row_start[states], arcs.row_start[states + 1]
     rows = np.repeat(first - np.concatenate([[0], np.cumsum(end - first)[:-1]]), end - first) + np.arange((end - first).sum())
     taken: NDArray[np.int64] = rows[arcs.ilabel[rows] == label]
@@ -91,7 +91,7 @@ def _taken(arcs: Arcs, states: NDArray[np.int64], label: int) -> NDArray[np.int6
 
 
 def _closed(arcs: Arcs, states: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The states, and those that follow by arcs that read nothing."""
+    """The given states, and the states that they reach by arcs that read nothing."""
     while True:
         more = np.union1d(states, arcs.target[_taken(arcs, states, EPSILON)])
         if len(more) == len(states):

@@ -21,15 +21,15 @@ from fst.compile.sources.transducers.dix import dictionary as dix
 from fst.compile.sources.transducers.hunspell import dictionary as hunspell
 from fst.errors import counted
 
-MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
+MAX_SHOWN = 200  # maximum number of states, or arcs, of a machine that a notebook draws
 
 
 class Fst(Operations):
     """A weighted finite-state transducer: an immutable table of arcs, with the operations of the algebra.
 
-    A machine without outputs of its own is an acceptor: each arc writes what it reads. Labels below 0x110000 are code points (or bytes, if
-    `unit` is "utf-8"), label 0 is ε, and label ``0x110000 + k`` is ``symbols[k]``, a symbol of several characters such as ``<n>``. Weights
-    are tropical: they are added along a path, and the best path has the smallest sum.
+    A machine without outputs of its own is an acceptor: each arc writes the label that it reads. Labels below 0x110000 are code points (or
+    bytes, if `unit` is "utf-8"), label 0 is ε, and label ``0x110000 + k`` is ``symbols[k]``, a symbol of several characters such as
+    ``<n>``. Weights are tropical: they are added along a path, and the best path has the smallest sum.
 
     Attributes:
         row_start: int64[states + 1]; the arcs of state q are ``row_start[q]`` to ``row_start[q + 1]``, exclusive, sorted by `ilabel`.
@@ -81,10 +81,10 @@ class Fst(Operations):
         Args:
             entries: strings, which are copied; (input, output); or (input, output, weight). Or a mapping of inputs to outputs.
             symbols: strings that are one label each, such as ``<n>``; the longest is read first.
-            unit: "character", or "utf-8": one label a byte.
+            unit: "character", or "utf-8", one label for each byte.
 
         Raises:
-            VocabularyError: an entry has another form, or contains U+0000; or the entries are a str.
+            VocabularyError: an entry has another form or contains U+0000, or `entries` is a str.
 
         Examples:
             >>> list(Fst.from_strings(["cat", ("dog", "DOG", 0.5)]).paths())
@@ -118,8 +118,8 @@ class Fst(Operations):
         Args:
             text: the text.
             distance: the largest number of insertions, deletions and substitutions.
-            alphabet: the characters that are inserted and substituted, such as ``lexicon.alphabet``; None: those of the text.
-            unit: "character", or "utf-8": one label a byte.
+            alphabet: the characters that are inserted and substituted, such as ``lexicon.alphabet``; None: the characters of the text.
+            unit: "character", or "utf-8", one label for each byte.
 
         Raises:
             VocabularyError: the distance is negative, or the text contains U+0000.
@@ -142,7 +142,7 @@ class Fst(Operations):
         return f"<Fst: {'weighted ' * self.is_weighted}{kind}, {counted(self.states, 'state')}, {counted(self.arcs, 'arc')}>"
 
     def labels_of(self, text: str) -> list[int]:
-        """Split a text into labels of this machine. Where several symbols match, the longest is read."""
+        """Split a text into labels of this machine. If several symbols match, the longest is read."""
         return labels_of(text, self.symbols, self.unit)
 
     def text_of(self, labels: Iterable[int]) -> str:
@@ -153,7 +153,7 @@ class Fst(Operations):
         """Yield distinct pairs of input and output with their smallest weights, the smallest weight first. For small machines.
 
         Args:
-            limit: the maximum number of pairs; further ones are left out.
+            limit: the maximum number of pairs.
 
         Raises:
             UnsupportedError: a cycle has a negative weight, or the search takes too long.
@@ -165,7 +165,7 @@ class Fst(Operations):
         """The machine in the language DOT, which graphviz draws. In notebooks, machines are shown as pictures where graphviz is installed.
 
         Args:
-            around: a text; only states and arcs that reading it passes are drawn.
+            around: a text; only the states and arcs that are passed when this text is read are drawn.
 
         Raises:
             UnsupportedError: more than 2,000 states or edges would be drawn.
@@ -217,7 +217,7 @@ class Fst(Operations):
 
 
 def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> Fst:
-    """Read AT&T text, as foma, HFST, OpenFst and lttoolbox write it. Of several sections, the union is returned.
+    """Read AT&T text, as foma, HFST, OpenFst and lttoolbox write it. A file of several sections is read as the union of its sections.
 
     A symbol of several characters, such as ``<n>``, is one label. ε is ``@0@``, ``@_EPSILON_SYMBOL_@`` or ``<eps>``; in a file without
     these, it is ``0``.
@@ -249,15 +249,15 @@ def read_att_sections(path: str | Path, *, numbers: bool = False, unit: Unit = "
 def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit | None = None) -> Fst:
     """Read OpenFst's binary format: vector and const machines with standard, log or log64 arcs, and archives (``.far``, table type).
 
-    If the file has symbol tables, labels are what they name. Otherwise labels are code points, or bytes; pynini's machines read bytes
-    unless they were made with ``token_type="utf8"``. A number that is neither becomes a symbol such as ``<4711>``. Weights of the log
-    semiring are read as numbers.
+    If the file has symbol tables, labels are the symbols in these tables. Otherwise labels are code points, or bytes; pynini's machines
+    read bytes unless they were made with ``token_type="utf8"``. A number that is neither a code point nor a byte becomes a symbol such as
+    ``<4711>``. Weights of the log semiring are read as numbers.
 
     Args:
         path: a file, possibly packed with gzip.
-        name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
+        name: the key of the machine in an archive; None: the file is a machine or an archive of one machine.
         unit: the meaning of labels in a machine without symbol tables: "character", or "utf-8" for bytes. None: bytes, if no label is above
-            255 except for pynini's generated symbols, and somewhere the second byte of a character follows its first byte.
+            255 except for pynini's generated symbols, and some character's second byte follows its first byte.
 
     Raises:
         VocabularyError: the file is damaged or hostile, or has no machine of this name.
@@ -273,7 +273,7 @@ def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit | None
 
 
 def read_hfstol(path: str | Path) -> Fst:
-    r"""Read an optimized-lookup file of HFST (``.hfstol``), the format of morphologies as they are downloaded, with or without weights.
+    r"""Read an optimized-lookup file of HFST (``.hfstol``), the usual format of published morphologies, with or without weights.
 
     Flag diacritics are symbols, which `fst.compile.lookup` evaluates.
 
@@ -300,16 +300,16 @@ def read_hfstol(path: str | Path) -> Fst:
 def read_hunspell(path: str | Path) -> Fst:
     r"""Read a dictionary of Hunspell, the format of most spelling dictionaries: a transducer from each word to its stems.
 
-    A word is an entry of the dictionary with up to one prefix and two suffixes, which its flags allow; its stem is the entry. Words are
-    read as they are written. Options for suggestions, breaks and case have no effect.
+    A word is an entry of the dictionary with up to one prefix and two suffixes that the entry's flags allow; its stem is the entry. Words
+    are read in the spelling of the dictionary. Options for suggestions, breaks and case have no effect.
 
     Args:
         path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
 
     Raises:
         VocabularyError: a line is malformed, or a file is missing; the message contains the number of the line.
-        UnsupportedError: the dictionary has compounds (``COMPOUNDFLAG``, ``COMPOUNDRULE`` and others), two prefixes
-            (``COMPLEXPREFIXES``), places in ``ICONV``, or an unknown encoding; or it is too large.
+        UnsupportedError: the dictionary has compounds (``COMPOUNDFLAG``, ``COMPOUNDRULE`` and others), two prefixes (``COMPLEXPREFIXES``),
+            positions in ``ICONV``, or an unknown encoding; or it is too large.
         OSError: a file cannot be read.
 
     Examples:
@@ -326,14 +326,14 @@ def read_hunspell(path: str | Path) -> Fst:
 def read_dix(path: str | Path, direction: dix.Direction = "lr") -> Fst:
     """Read a dictionary of Apertium (``.dix``), compiled as lt-comp does without options; the union of its sections is returned.
 
-    Paradigms, pairs, groups, regular expressions and weights are read. Each pair of an entry adds the weight of its
-    entry; where two entries begin alike, lt-comp takes the weight of the first. Entries with ``i="yes"`` or ``alt`` are left out, and
-    variants that lt-comp leaves out. A symbol such as ``<s n="noun"/>`` becomes one label, ``<noun>``.
+    Paradigms, pairs, groups, regular expressions and weights are read. Each pair of an entry adds the weight of the entry; if two entries
+    begin alike, lt-comp takes the first weight. Entries with ``i="yes"`` or ``alt`` are left out, and so are the variants that lt-comp
+    leaves out. A symbol such as ``<s n="noun"/>`` becomes one label, ``<noun>``.
 
     Args:
         path: a file, possibly packed with gzip.
-        direction: "lr", for analysis: read left strings and write right ones, without entries that have ``r="RL"``; "rl", for generation:
-            read right strings and write left ones, without entries that have ``r="LR"``.
+        direction: "lr", for analysis: read left strings and write right strings, without entries that have ``r="RL"``; "rl", for
+            generation: read right strings and write left strings, without entries that have ``r="LR"``.
 
     Raises:
         VocabularyError: the file is malformed; the message contains line and column.
@@ -356,7 +356,7 @@ def read_lexc(path: str | Path) -> Fst:
     r"""Read a lexicon of lexc, as foma and HFST read it: a transducer from forms, the lower side, to analyses, the upper side.
 
     Symbols that the file declares are one label each. A string after a continuation may have a weight, as in HFST: ``"weight: 2.5"``. A
-    lexicon without sounds that change is complete; other lexicons are composed with rules. Definitions are skipped.
+    lexicon without sound changes is complete; other lexicons are composed with rules. Definitions are skipped.
 
     Args:
         path: a file in UTF-8, possibly packed with gzip. Symbols are declared before the first lexicon, and all continuations are in the

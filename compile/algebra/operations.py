@@ -25,7 +25,7 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
     """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
 
     Args:
-        alphabet: characters and symbols; None: those on the arcs.
+        alphabet: characters and symbols; None: the characters and symbols on the arcs.
     """
     symbols = Symbols(arcs.symbols, arcs.unit)
     labels = np.unique(arcs.ilabel[arcs.ilabel != 0] if alphabet is None else [symbols.label(name) for name in alphabet]).astype(np.int64)
@@ -35,7 +35,7 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
 
 
 def difference(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of all strings of the first acceptor, with their weights, that the second does not accept with any weight."""
+    """The acceptor of the first acceptor's strings, with their weights, without the strings that the second accepts with any weight."""
     first, second = with_shared_symbols([first, second])
     for machine in (first, second):
         need_acceptor(machine)
@@ -76,7 +76,7 @@ class Operations(Arcs):
         return type(self).of(rational.concatenate(self, other))
 
     def __matmul__(self: Machine, other: Arcs) -> Machine:
-        """The composition: the other machine reads what this one writes."""
+        """The composition: the other machine reads the output of this machine."""
         return type(self).of(compose.compose(self, other))
 
     def __and__(self: Machine, other: Arcs) -> Machine:
@@ -84,17 +84,17 @@ class Operations(Arcs):
         return type(self).of(compose.intersect(self, other))
 
     def __sub__(self: Machine, other: Arcs) -> Machine:
-        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight."""
+        """The acceptor of this acceptor's strings, with their weights, without the strings that the other accepts with any weight."""
         return type(self).of(difference(self, other))
 
     def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:
         """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
 
         Args:
-            alphabet: characters and symbols; None: those that this machine reads.
+            alphabet: characters and symbols; None: the characters and symbols that this machine reads.
 
         Raises:
-            UnsupportedError: the machine has outputs of its own, or the result has too many states.
+            UnsupportedError: the machine is not an acceptor, or the result has too many states.
 
         Examples:
             >>> import fst
@@ -134,7 +134,8 @@ class Operations(Arcs):
 
     def determinize_input(self: Machine) -> Machine:
         """A machine with the same pairs and weights in which no state has two arcs that read the same label: outputs are written as soon as
-        the input determines them. Strings of several labels, and what is left at the end, are written by arcs that read nothing.
+        the input determines them. Strings of several labels, and the rest of an output at the end of an input, are written by arcs that
+        read nothing.
 
         Raises:
             UnsupportedError: outputs are delayed without bound, an input has infinitely many outputs, or the result is too large.
@@ -148,7 +149,7 @@ class Operations(Arcs):
         return type(self).of(determinize_input(self))
 
     def minimize(self: Machine) -> Machine:
-        """The machine with the fewest states among those of `determinize`; weights are pushed towards the start.
+        """The deterministic machine with the fewest states, see `determinize`; weights are pushed towards the start.
 
         Raises:
             UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
@@ -169,7 +170,7 @@ class Operations(Arcs):
         return type(self).of(push(self))
 
     def optimize(self: Machine) -> Machine:
-        """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, where a pair of labels counts as one label.
+        """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, if a pair of labels counts as one label.
 
         Raises:
             UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
@@ -184,7 +185,7 @@ class Operations(Arcs):
             semiring: "log" adds all paths, as negative logarithms of probabilities: ``-log(sum(exp(-weight)))``.
 
         Raises:
-            UnsupportedError: a cycle has a negative weight; or in the log semiring, the sum of paths through a cycle is infinite.
+            UnsupportedError: a cycle has a negative weight, or, in the log semiring, the sum of paths through a cycle is infinite.
             VocabularyError: the semiring is unknown.
 
         Examples:
@@ -240,7 +241,7 @@ class Operations(Arcs):
 
         Raises:
             UnsupportedError: the machines are transducers with several outputs for an input and over 1,024 pairs, whose equivalence is
-                undecidable in general; or the determinized machines are too large, or do not exist with weights.
+                undecidable in general; or the determinized machines are too large; or a weighted machine cannot be determinized.
 
         Examples:
             >>> import fst

@@ -99,8 +99,8 @@ def _combined(
     final: ArrayLike,
     start: int,
 ) -> Arcs:
-    """Machines side by side, and ε-arcs (source, target, weight) between them. The machines, at least one, have the same symbols;
-    `offsets` are the new numbers of their first states, which `epsilons`, `final` and `start` use.
+    """The states of all machines in one machine, and ε-arcs (source, target, weight) between them. The machines, at least one, have the
+    same symbols; `offsets` are the new numbers of their first states; `epsilons`, `final` and `start` use new numbers.
     """
     pairs = [*zip(machines, np.asarray(offsets).tolist(), strict=True)]
     sources, targets, weights = map(np.asarray, epsilons)

@@ -20,18 +20,18 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of
 Labels = tuple[int, ...]
 Semiring = Literal["tropical", "log"]
 SEMIRINGS: tuple[Semiring, ...] = ("tropical", "log")
-MAX_STEPS = 500_000  # paths that are put on the heap, some 350 bytes each
+MAX_STEPS = 500_000  # maximum number of paths on the heap, some 350 bytes each
 MAX_ROUNDS = 1 << 14  # of the log semiring
 MAX_READ = 1 << 28  # arcs that are read in these rounds
 MAX_IMPROVED = 1 << 28  # arcs and states that are read in the rounds of the tropical semiring
 SMALLEST_CHANGE = 2.0**-40
 DIGITS = 6  # decimals of compared weights
-END = -1  # instead of a state: the path is complete
+END = -1  # in the place of a state: the path is complete
 
 
 def shortest_distance(arcs: Arcs, *, reverse: bool = False, semiring: Semiring = "tropical") -> NDArray[np.float64]:
-    """float64[states], the smallest weight of a path from the start to each state, or from each state to the end; or in the log semiring
-    the sum of all of these paths, ``-log(sum(exp(-weight)))``.
+    """float64[states], the smallest weight of a path from the start to each state, or from each state to the end; in the log semiring, the
+    sum of all of these paths, ``-log(sum(exp(-weight)))``.
 
     States are improved in the order in which a depth-first search leaves them, so a machine without cycles takes one round.
     """
@@ -81,8 +81,8 @@ def improved(
     weight: NDArray[np.float32],
     distance: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The distances, improved along arcs in rounds until none changes; the array is reused. `order` is that of states in a round, and
-    `distance` that of each state without arcs.
+    """The distances, improved along arcs in rounds until none changes; the array is reused. `order` is the order of states in a round;
+    `distance` is the distance of each state without arcs.
     """
     from fst.compile.algebra.kernels import graph
 
@@ -100,7 +100,7 @@ def improved(
 
 
 def _need_no_cycle(following: NDArray[np.int32]) -> None:
-    """Refuse a cycle among the last improvements, which exists only if a cycle of arcs has a negative weight."""
+    """Refuse a cycle among the last improvements; it exists only if a cycle of arcs has a negative weight."""
     end = len(following)
     ahead = np.append(np.where(following < 0, end, following), end)
     for _ in range(end.bit_length()):
@@ -113,7 +113,7 @@ def _need_no_cycle(following: NDArray[np.int32]) -> None:
 def push(arcs: Arcs) -> Arcs:
     """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
 
-    The total goes to the arcs of the start; if arcs lead to the start, to those of a new start.
+    The total goes to the arcs of the start; if arcs lead to the start, to the arcs of a new start.
     """
     arcs = connect(arcs)
     if not arcs.states or not arcs.is_weighted:
@@ -149,7 +149,9 @@ def _with_first_weight(arcs: Arcs, total: np.float32) -> Arcs:
 
 
 class _Strings:
-    """Numbers for strings of labels, so that a path of n arcs takes n steps: a string is a shorter one and a label. String 0 is empty."""
+    """Numbers for strings of labels, so that a path of n arcs takes n steps: each string is stored as a shorter string and a label. String
+    0 is empty.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, int], int] = {}
@@ -177,8 +179,8 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     """Yield distinct pairs of input and output, with their smallest weights: the smallest first, then the fewest arcs, then in the order
     of arcs.
 
-    The search is best first: a path is continued in the order of the weight, and then of the number of arcs, of its best completion. Of
-    equal ones, the longest path is continued, so the search goes straight to an end. The machine may have cycles.
+    The search is best first: paths are continued in the order of the weight of their best completion, then of its number of arcs. Among
+    equal paths, the longest is continued, so the search goes straight to an end. The machine may have cycles.
     """
     left = shortest_distance(arcs, reverse=True)
     steps_left = _steps_to_end(arcs, left)
@@ -212,7 +214,9 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
 
 
 def _steps_to_end(arcs: Arcs, left: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[states], the smallest number of arcs on a lightest path from each state to the end. `left` is the weight of this path."""
+    """float64[states], the smallest number of arcs on a lightest path from each state to the end. `left` is the weight of a lightest path
+    from each state.
+    """
     source, target = left[arcs.sources], left[arcs.target]
     is_best = np.isfinite(source) & (np.round(np.where(np.isfinite(target), target, 0) + arcs.weights, DIGITS) <= np.round(source, DIGITS))
     is_best &= np.isfinite(target)

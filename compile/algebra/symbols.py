@@ -47,7 +47,7 @@ class Symbols:
 
 
 def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") -> list[int]:
-    """Split a text into labels. Where several symbols match, the longest is read.
+    """Split a text into labels. If several symbols match, the longest is read.
 
     Examples:
         >>> labels_of("a<n>", ["<", "<n>"])
@@ -84,7 +84,7 @@ def text_of(labels: Iterable[int], symbols: Sequence[str] = (), unit: Unit = "ch
 
 
 def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
-    """The machines with equal `symbols`: all symbols of all machines, those of the first machine first."""
+    """The machines with equal `symbols`: the symbols of all machines, the first machine's symbols first."""
     numbers: dict[str, int] = {}
     for machine in machines:
         if machine.unit != machines[0].unit:
@@ -95,7 +95,7 @@ def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
 
 
 def _renamed(machine: Arcs, numbers: dict[str, int]) -> Arcs:
-    """The machine with the symbols `numbers`, which contain its own symbols."""
+    """The machine with the symbols `numbers`, which include the machine's own symbols."""
     new = np.array([numbers[name] for name in machine.symbols], np.int32)
     names = tuple(numbers)
     if names[: len(new)] == machine.symbols:

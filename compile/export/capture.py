@@ -1,8 +1,8 @@
-"""Kernels in LLVM's language before optimization, from which machine code for any processor can be made.
+"""Kernels as LLVM IR before optimization, from which machine code for any processor can be made.
 
-numba compiles for one processor, the host's by default. A process that captures kernels has the environment `SETTINGS`, so that numba
-leaves the code of a kernel and its parts portable: no machine code of an earlier process is loaded, no instruction of the host is used,
-and no function is optimized.
+numba compiles for one processor, the host's by default. A process that captures kernels has the environment `SETTINGS`, so that numba's
+code of a kernel and its parts stays portable: no machine code of an earlier process is loaded, no instruction of the host is used, and no
+function is optimized.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from fst.core.prepared import generate_entry
 from fst.errors import UnsupportedError
 
 SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_OPT": "0", "NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0"}
-# For kernels that check each index, those of intrinsics included; `fst.runtime.kernels.intrinsics` reads the last setting.
+# The environment for kernels that check each index, including the indices of intrinsics; `fst.runtime.kernels.intrinsics` reads the last
+# setting.
 CHECKED = {**SETTINGS, "NUMBA_BOUNDSCHECK": "1", "FST_CHECK_SIZES": "1"}
-OLDEST_LLVM = 15  # the first version whose pointers have no type
+OLDEST_LLVM = 15  # the first version of LLVM whose pointers have no type
 
 
 class Captured(NamedTuple):
-    """A kernel in LLVM's language.
+    """A kernel as LLVM IR.
 
     Attributes:
         entry: the name of the function ``uint64 entry(const uint64 *words)``, see `fst.core.prepared`.
-        modules: the texts of the modules that define the entry and the kernel, in the order in which LLVM must link them: of the second, it
-            takes only what the first declares.
+        modules: the texts of the modules that define the entry and the kernel, in the order in which LLVM must link them; LLVM takes from
+            the second only the parts that the first declares.
     """
 
     entry: str
@@ -35,7 +36,7 @@ def captured(entry: str, result: Any) -> Captured:
     """Capture a compiled kernel, optimized or not.
 
     Args:
-        entry: the name of its entry.
+        entry: the name of the kernel's entry.
         result: numba's result of the compilation.
 
     Raises:

@@ -1,13 +1,13 @@
-"""Machine code of a program: a few kernels, which are called by their number.
+"""Machine code of a program: a few kernels, each called by its number.
 
 An object defines two functions and a constant::
 
     uint64_t fst_run(const uint64_t *words);   words[0] is the number of a kernel, from 1, and the other words are its arguments
-    uint64_t fst_abi(void);                    the number of the program: a digest of the kernels and the types of their arguments
+    uint64_t fst_abi(void);                    the number of the program, a digest of the kernels and the types of their arguments
     const uint8_t fst_forms[];                 the forms of all arguments, see `fst.compile.export.program.Program.forms`
 
-It needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address. A module for
-WebAssembly has no `fst_forms`, because its kernels reach only its own memory.
+An object needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address. A
+module for WebAssembly has no `fst_forms`, because its kernels reach only its own memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fst.errors import UnsupportedError
 
 EXPORTED = ("fst_run", "fst_abi")
 FORMS = "fst_forms"
-ALLOWED = {"memcpy", "memmove", "memset"}  # functions that every C library has, and that LLVM may call on its own
+ALLOWED = {"memcpy", "memmove", "memset"}  # functions that every C library has, and that LLVM may call by itself
 HOST = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
@@ -70,7 +70,7 @@ def _linked(kernels: Sequence[Captured], abi: int, forms: bytes) -> Any:
 
 
 def _dispatcher(entries: Sequence[str], abi: int, forms: bytes) -> str:
-    """The functions `EXPORTED` and the constant `FORMS` in LLVM's language."""
+    """The functions `EXPORTED` and the constant `FORMS` as LLVM IR."""
     cases = "".join(f" i64 {number}, label %{name}" for number, name in enumerate(entries, 1))
     blocks = [f"{name}:\n  %r_{name} = call i64 @{name}(ptr %words)\n  ret i64 %r_{name}" for name in entries]
     constant = "".join(f"\\{byte:02X}" for byte in forms)
@@ -87,8 +87,8 @@ def _dispatcher(entries: Sequence[str], abi: int, forms: bytes) -> str:
 
 
 def hide(module: Any, exported: Collection[str]) -> None:
-    """Make everything internal but some functions, so that unused code, such as numba's wrappers for Python, is dropped. The long names of
-    parts, in which numba counts, are replaced.
+    """Make everything internal except some functions, so that unused code, such as numba's wrappers for Python, is dropped. Long names of
+    parts, which contain numba's counters, are replaced.
     """
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in exported:
@@ -96,10 +96,10 @@ def hide(module: Any, exported: Collection[str]) -> None:
 
 
 def need_no_library(module: Any, allowed: Collection[str]) -> None:
-    """Raise an error if the code of a module calls other functions than the allowed ones.
+    """Raise an error if the code of a module calls functions that are not allowed.
 
     Raises:
-        UnsupportedError: it calls another function.
+        UnsupportedError: the code calls a function that is not allowed.
     """
     missing = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")}.difference(allowed)
     if missing:

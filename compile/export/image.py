@@ -9,7 +9,7 @@ All numbers are little-endian. Arrays begin at multiples of `ALIGNMENT` bytes::
     call   u32 first word | u32 number of words; the calls in the order of `CALLS`, then those that build arrays, in their order
     role   u32 field + 1, or 0; the roles in the order of `ROLES`
 
-The checksum covers the file after the checksum, in words of 64 bits. It finds damage. It does not protect against an author of images.
+The checksum covers the rest of the file after it, in words of 64 bits. It finds damage. It does not protect against an author of images.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIELD, WORD, CALL, ROLE = (struct.Struct(f"<{form}") for form in ("QQQ", "IIQ", 
 STEPS = ("is_unchanged", "encode", "trim")
 CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten", "encode_part")
 ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "contents", "spans", "flags", "drops", "path")
-WORKING, BUILT = 0, 1  # instead of a position
+WORKING, BUILT = 0, 1  # in place of a position
 
 
 def image(of: Program, unit: int) -> bytes:
@@ -60,7 +60,7 @@ def image(of: Program, unit: int) -> bytes:
 
 
 def _placed(fields: Sequence[Field], begin: int) -> tuple[list[int], int]:
-    """The position of each field after the tables, and the size of the file."""
+    """The position of each field after the tables, and the size of the file in bytes."""
     places, end = [], _aligned(begin)
     for field in fields:
         is_stored = field.stored is not None
@@ -74,8 +74,8 @@ def _aligned(size: int) -> int:
 
 
 def checksum(data: bytes) -> int:
-    """The checksum of an image: the sum of the words after the checksum, modulo 2 to the 64th, the words times 1, 3, 5 ….
-    The factors are odd, so every change of a single word changes the sum.
+    """The checksum of an image: each 64-bit word after the checksum is multiplied by a factor, 1, 3, 5 …, and the products are added modulo
+    2 to the 64th. The factors are odd, so every change of a single word changes the sum.
     """
     words = np.frombuffer(data, np.uint64)[CHECKED // 8 :]
     return int((words * (2 * np.arange(len(words), dtype=np.uint64) + np.uint64(1))).sum(dtype=np.uint64))

@@ -1,7 +1,8 @@
 """Native code of a release: the shared libraries and the manifest of the folder ``fst/native``, see `fst.core.native`.
 
-For each level of processors, one process compiles all kernels, with `settings_of` the level as its environment. So the code of a kernel is
-that of numba on a processor of this level. The process also runs the kernels, and therefore needs a processor of the highest level.
+For each level of processors, one process, with the environment `settings_of` the level, compiles all kernels. So the code of a kernel is
+the code that numba compiles on a processor of this level. The process also runs the kernels, and therefore needs a processor of the highest
+level.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from fst.core import native
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
-# LLVM's names of the features of each level. The list is complete: with fewer features, LLVM compiles Unigram's kernel to slower code.
+# LLVM's names of the features of each processor level. The list is complete: with fewer features, LLVM compiles Unigram's kernel to slower
+# code.
 V2 = "+64bit,+cmov,+crc32,+cx16,+cx8,+fxsr,+mmx,+popcnt,+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3"
 V3 = f"{V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
 V4 = f"{V3},+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vbmi,+avx512vl"
 FEATURES = {"x86-64-v2": V2, "x86-64-v3": V3, "x86-64-v4": V4}
 LETTERS = {"none": "n", "bool": "b", "float64": "d", "object": "o"}
-# Functions of numba's own library, in LLVM's language.
+# Functions of numba's own library, as LLVM IR.
 HELPERS = {
     "numba_extract_unicode": f"""
 @{native.CHARACTERS} = external global i64
@@ -49,17 +51,17 @@ define internal double @numba_ldexp(double %0, i32 %1) {
 """,
 }
 LINKER = "gcc", "-shared", "-nostdlib", "-s", "-Wl,-z,noexecstack"
-MATHEMATICS = {"exp", "ldexp", "log"}  # functions of the C library, which every Python has
+MATHEMATICS = {"exp", "ldexp", "log"}  # functions of the C library, which are in every Python process
 
 
 class NativeKernel(NamedTuple):
     """A kernel in native code.
 
     Attributes:
-        key: its key in the manifest.
-        symbol, results, releases: its member in the manifest.
-        sources: the modules on whose text it depends.
-        code: its object file.
+        key: the kernel's key in the manifest.
+        symbol, results, releases: the kernel's members in the manifest.
+        sources: the modules whose text determines the kernel.
+        code: the kernel's object file.
     """
 
     key: str
@@ -105,16 +107,16 @@ def _native_kernel(key: str, function: Any, result: Any) -> NativeKernel:
 
 
 def _results(kind: Any) -> str:
-    """The letters of a type of results, see `fst.core.native`."""
+    """The letters of the type of a kernel's results, see `fst.core.native`."""
     kinds = getattr(kind, "types", None) or [kind]
     return "".join(LETTERS.get(str(each)) or ("i" if each.signed else "u") for each in kinds)
 
 
 def _object(symbol: str, result: Any) -> bytes:
-    """Compile a kernel and its entry to an object file for the processor of numba, which has already optimized the kernel.
+    """Compile a kernel, which numba has already optimized, and its entry to an object file for numba's processor.
 
     Raises:
-        UnsupportedError: the code calls a function that a process of Python lacks.
+        UnsupportedError: the code calls a function that is missing in a Python process.
     """
     from llvmlite import binding
 
@@ -169,7 +171,7 @@ def need_linker() -> None:
 
 
 def _library(*codes: bytes) -> bytes:
-    """Link object files to a shared library without dependencies. The process that loads it has the functions that they need."""
+    """Link object files to a shared library without dependencies. The functions that the library calls are in the process that loads it."""
     with TemporaryDirectory() as folder:
         sources, output = [Path(folder, f"{number}.o") for number in range(len(codes))], Path(folder, "linked")
         for source, code in zip(sources, codes, strict=True):

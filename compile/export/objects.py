@@ -1,7 +1,7 @@
 """Objects on disk, so that a program is compiled once for each target.
 
-A file of an object begins with the names and a digest of the sources of its kernels and of the exporter, as a line of JSON. So neither
-kernels nor numba are imported to find it.
+The object file of a program begins with a line of JSON: the names of the modules of its kernels and of the exporter, and a digest of their
+sources. So the object is found without an import of kernels or numba.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ObjectCache(CodeCache):
 
     Args:
         of: the program.
-        target: the name of its target.
+        target: the name of the object's target.
         settings: the environment of the process that compiles.
 
     Raises:
@@ -37,7 +37,7 @@ class ObjectCache(CodeCache):
         self._key = repr((_versions(), of.keys, of.forms, target_of(target), sorted(settings.items()))).encode()
 
     def load(self) -> bytes | None:
-        """The object; None if no folder contains it, or if a source has changed."""
+        """The object; None if no folder contains it, or if a source has changed since."""
         for data in self.find(self._key):
             line, _, code = data.partition(b"\n")
             sources, digest = json.loads(line)
@@ -47,11 +47,11 @@ class ObjectCache(CodeCache):
         return None
 
     def keep(self, code: bytes, sources: Collection[str]) -> None:
-        """Write the object, if a folder can be written.
+        """Write the object, if any of the folders is writable.
 
         Args:
             code: the object.
-            sources: the names of the modules on whose text it depends.
+            sources: the names of the modules whose text determines the object.
         """
         names = sorted(sources)
         self.store(self._key, json.dumps([names, native.digest_of(names)]).encode() + b"\n" + code)

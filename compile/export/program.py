@@ -1,7 +1,8 @@
-"""Programs: the calls of kernels that encode one text, in a form that any host can make.
+"""Programs: the calls of kernels that encode one text, in a form that any host can execute.
 
-A program is found from prepared calls (`fst.core.prepared`) for texts of three sizes. Arrays that all sizes share belong to the table; all
-other arrays are working memory, whose size is a constant plus a multiple of the size of the text. The same holds for numbers.
+A program is derived from prepared calls (`fst.core.prepared`) for texts of three sizes. Arrays that all sizes share belong to the table;
+all other arrays are working memory, whose size is a constant plus a multiple of the size of the text. Numbers in calls are also a constant
+plus a multiple of the size of the text.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from fst.core.prepared import PreparedCall
 Array = NDArray[Any]
 WRITES, ITEM_SHIFT = 8, 4  # of forms
 ENDS = 0xFF  # the form after the last argument of a kernel
-SIZES = (1 << 10, 1 << 11, 1 << 13)  # maximum numbers of units of a text, for which calls are prepared
+SIZES = (1 << 10, 1 << 11, 1 << 13)  # the three sizes of texts for which calls are prepared, in units
 
 
 class Variant(NamedTuple):
@@ -30,8 +31,8 @@ class Variant(NamedTuple):
 
     Attributes:
         units: the maximum number of units of a text.
-        roles: the arrays that a host reads or writes, by name.
-        calls: the calls by name; None for a call that is not made.
+        roles: the arrays that a host reads or writes, by role.
+        calls: the calls by name; None for a call that the program does not make.
     """
 
     units: int
@@ -50,7 +51,7 @@ class Field(NamedTuple):
     """An array of a program.
 
     Attributes:
-        stored: the contents; None for an array that is built, and for working memory, which is zero at first.
+        stored: the contents; None for an array that a call builds, and for working memory, which is initially zero.
         size: the number of bytes.
         is_built: whether a call builds the contents when the image is loaded.
     """
@@ -78,12 +79,13 @@ class Program(NamedTuple):
     Attributes:
         kernels: a call of each kernel; the first word of a call is the index of its kernel, from 1.
         fields: the arrays.
-        roles: the index of the field of each array that a host reads or writes.
-        calls: the words of each call; empty for a call that is not made.
+        roles: for each array that a host reads or writes, the index of its field.
+        calls: the words of each call; empty for a call that the program does not make.
         builds: the words of the calls that build arrays when the image is loaded, in their order.
-        forms: the forms of the arguments of each kernel, in the order of their words, and `ENDS` after each kernel and after the last.
-            A form is 0 for a number. For an array, bits 0 to 2 are the number of axes, bit 3 is 1 if the kernel may write to it, and bits
-            4 to 7 are the number of bytes of an element. With forms, a host proves that the arrays of an image lie within its memory.
+        forms: the forms of the arguments of each kernel, in the order of their words, with `ENDS` after each kernel and once more after the
+            last. A form is 0 for a number. For an array, bits 0 to 2 are the number of axes, bit 3 is 1 if the kernel may write to it, and
+            bits 4 to 7 are the number of bytes of an element. With these forms, a host checks that the arrays of an image lie within its
+            memory.
     """
 
     kernels: list[PreparedCall]
@@ -95,7 +97,7 @@ class Program(NamedTuple):
 
     @property
     def keys(self) -> list[str]:
-        """A text for each kernel and the types of its arguments."""
+        """For each kernel, a text of the kernel and of the types of its arguments."""
         return [native.key_of(call.kernel.module, call.kernel.name, call.arguments) for call in self.kernels]
 
     @property
@@ -133,7 +135,7 @@ def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) ->
 def _call(
     same: Sequence[PreparedCall | None], kernels: Sequence[Deferred], places: Sequence[Mapping[Any, int]], units: Sequence[int]
 ) -> list[Word]:
-    """The words of a call from the call of each variant; empty if it is not made."""
+    """The words of a call, from the same call in each variant; empty if the program does not make the call."""
     if same[0] is None:
         return []
     each = [[*_words(call, own)] for call, own in zip(same, places, strict=True)]
@@ -141,8 +143,8 @@ def _call(
 
 
 def _forms(calls: Sequence[tuple[PreparedCall, Collection[Any]]]) -> Iterator[int]:
-    """The forms of the arguments of a kernel, from all calls with the keys of the arrays that they write. An array that is empty in a call
-    may be written if another array of the same argument is.
+    """The forms of the arguments of a kernel, from all calls and from the keys of the arrays that calls write. An array that is empty in
+    one call is writable if another array for the same argument is.
     """
     each = [[*_forms_of(call, written)] for call, written in calls]
     yield from (same[0] if min(same) == max(same) else same[0] & ~WRITES for same in zip(*each, strict=True))
@@ -160,7 +162,7 @@ def _forms_of(call: PreparedCall, written: Collection[Any]) -> Iterator[int]:
 
 
 def _arrays(roles: Mapping[str, Array], calls: Sequence[PreparedCall | None]) -> list[Array]:
-    """The different arrays of a variant, in the order in which its roles and calls contain them."""
+    """The distinct arrays of a variant, in the order in which its roles and calls contain them."""
     found: dict[Any, Array] = {_key(array): array for array in roles.values()}
     for call in calls:
         for leaf in _leaves(call.arguments if call else ()):
@@ -170,7 +172,7 @@ def _arrays(roles: Mapping[str, Array], calls: Sequence[PreparedCall | None]) ->
 
 
 def _key(array: Array) -> Any:
-    """Equal for arrays over the same memory. Empty arrays of one type are equal, since no kernel reads them."""
+    """A key that is equal for arrays over the same memory. Empty arrays of one type are equal, since no kernel reads them."""
     return (array.__array_interface__["data"][0], array.nbytes) if array.size else str(array.dtype)
 
 
@@ -184,7 +186,7 @@ def _leaves(argument: Any) -> Iterator[Any]:
 
 
 def _words(call: PreparedCall | None, places: Mapping[Any, int]) -> Iterator[tuple[int, int]]:
-    """The words of a call of one variant, as pairs of a field, or -1, and a number."""
+    """The words of a call of one variant, each as a pair: the field, or -1, and a number."""
     for leaf in _leaves(call.arguments if call else ()):
         if not isinstance(leaf, np.ndarray):
             yield -1, index(leaf)
@@ -194,19 +196,19 @@ def _words(call: PreparedCall | None, places: Mapping[Any, int]) -> Iterator[tup
 
 
 def _field(same: Sequence[Array], units: Sequence[int], built: Collection[Any]) -> Field:
-    """A field from the array in each variant, and the keys of the arrays that are built."""
+    """A field from the array in each variant, and the keys of the arrays that calls build."""
     is_shared, is_built = len({_key(array) for array in same}) == 1, _key(same[0]) in built
     return Field(same[0] if is_shared and not is_built else None, _linear([array.nbytes for array in same], units), is_built)
 
 
 def _word(same: Sequence[tuple[int, int]], units: Sequence[int]) -> Word:
-    """A word from the word in each variant."""
+    """A word from the corresponding word in each variant."""
     (field,) = {place for place, _ in same}
     return Word(field, _linear([value for _, value in same], units))
 
 
 def _linear(values: Sequence[int], units: Sequence[int]) -> Linear:
-    """The line through numbers for texts of several sizes."""
+    """The linear function through the numbers for texts of several sizes."""
     slopes = {divmod(after - before, more - less) for (before, after), (less, more) in zip(pairwise(values), pairwise(units), strict=True)}
     (slope, rest), *others = slopes
     assert (rest, others) == (0, []), f"numbers {[*values]} for texts of {[*units]} units are not on a line"

@@ -24,7 +24,7 @@ class Target(NamedTuple):
     relocation: str = "pic"
 
 
-# bulk-memory-opt: LLVM emits instructions instead of calls of memcpy and memset, which a module without imports lacks.
+# bulk-memory-opt: LLVM emits instructions instead of calls of memcpy and memset, functions that a module without imports lacks.
 _WASM = "+simd128,+bulk-memory,+bulk-memory-opt,+sign-ext,+nontrapping-fptoint,+mutable-globals"
 
 TARGETS = {

@@ -11,11 +11,11 @@ NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 @kernel
 def place(order, starts, columns, shapes, bases, occupied, tried, free):
-    """Place rows by first fit. A uint64 word has one bit for each of 64 candidate bases, and several words are tested at a time.
+    """Place rows by first fit. A uint64 word has one bit for each of 64 candidate bases; several words are tested at a time.
 
-    A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the previous
-    row with the same columns. Therefore, the search for a row starts at the base of this previous row. (For bert-base-multilingual-cased,
-    with 14,738 distinct rows among 218,084, this takes 1 s instead of 40 s.)
+    A row occupies its base, and the slot ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the
+    previous row with the same columns. Therefore, the search for a row starts at the base of this previous row. (This takes 1 s instead of
+    40 s for bert-base-multilingual-cased, with 14,738 distinct rows among 218,084.)
 
     Args:
         order: int64[rows], the order in which rows are placed.
@@ -23,9 +23,9 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
         columns: int64[n], ≥ 1.
         shapes: int64[rows], a number for each row, equal for rows with the same columns.
         bases: output, int64[rows].
-        occupied: uint64[words], one bit per slot, initially 0; the last words contain no bases, only other slots of rows.
+        occupied: uint64[words], one bit per slot, initially 0; the last words contain no candidate bases, only the other slots of rows.
         tried: int64[shapes], initially 0: for each shape, the word of `occupied` at which the next search starts.
-        free: uint64[words at a time], scratch for the candidates that remain in each word.
+        free: uint64[words at a time], scratch: the candidates left in each word.
 
     Returns:
         1 + the highest occupied slot, or -1 if `occupied` is too short.
@@ -35,7 +35,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
     for column in columns:
         widest = max(widest, column)
     last = len(occupied) - (widest >> 6) - len(free) - 1
-    full = 0  # number of words without a free slot at the beginning of `occupied`
+    full = 0  # number of words at the beginning of `occupied` without a free slot
     for row in order:
         first, end = starts[row], starts[row + 1]
         while occupied[full] == ~NONE:
@@ -91,7 +91,7 @@ def displace(members, starts, bucket, base, displacements, taken, slot):
         base: int64[words], the slot of each word before displacement.
         displacements: output, int64[buckets], initially 0: numbers below 2^16.
         taken: output, bool[slots], initially False; the number of slots is a power of two.
-        slot: output, int64[words], initially -1; words that are left out keep -1.
+        slot: output, int64[words], initially -1; words without a slot keep -1.
     """
     for index in range(len(starts) - 1):
         begin, end = starts[index], starts[index + 1]

@@ -30,7 +30,7 @@ from fst.compile.layout.rows import ODD, filled, placed
 from fst.errors import UnsupportedError
 from fst.tables.header import LINKED
 
-MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns in `_columns`; 98 % of the rows are within them
+MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns in `_columns`; 98 % of the rows are within these limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +114,9 @@ class _Transitions:
 
 
 def _shapes(transducer: Transducer) -> Ints:
-    """A number for each state and the dead state, for `placed`; it is equal for rows with the same labels."""
-    # The number of a row is the sum of one random number per label. Two different rows with the same sum do no harm: one of them may only
-    # get a later slot than necessary.
+    """A number for each state and the dead state, for `placed`; equal for rows with the same labels."""
+    # The number of a row is the sum of one random number per label. If two different rows have the same sum, one of them may only get a
+    # later slot than necessary.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
@@ -143,7 +143,7 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """For each pair of labels, the number of rows with exactly one of the two labels, counted in the shapes with the most slots."""
+    """For each pair of labels, the number of rows with exactly one of the two labels; only the shapes with the most slots are counted."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]
@@ -161,7 +161,7 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
     """Reorder labels so that neighbours occur in nearly the same rows: 2-opt reverses segments if this reduces the total difference."""
-    order = np.arange(len(labels) + 1)  # the last element represents the end of the order, which costs nothing
+    order = np.arange(len(labels) + 1)  # the last element represents the end of the order, which adds no cost
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):
@@ -179,7 +179,7 @@ def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray
     failure, trie = transducer.failure, transducer.trie
     length = np.diff(failure.pops_start)
     whole = failure.whole.copy()
-    whole[ROOT] = True  # between words, no part of a word remains to be segmented
+    whole[ROOT] = True  # between two words, no part of a word remains to be segmented
     starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
     lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
     pool, output = _share(failure.pops, starts, lengths)
@@ -197,7 +197,7 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
     output = np.zeros(len(starts), np.int64)
     output[lengths == 1] = pops[starts[lengths == 1]]
     longer = np.flatnonzero(lengths > 1)
-    # For each length, number the distinct pairs of a shorter prefix's number and the next id, like the nodes on a level of a trie.
+    # For each length, number the distinct pairs of a prefix's number and the next id, like the nodes on a level of a trie.
     number = pops[starts[longer]]
     pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
     used, place = 0, 1

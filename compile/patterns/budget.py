@@ -1,4 +1,4 @@
-"""A limit on the steps of compiling the patterns of a pipeline, because even a short pattern may need a huge number of states."""
+"""A limit on the steps of compiling the patterns of a pipeline: even a short pattern may need a huge number of states."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 r"""Parse patterns in the dialect of JSON Schema: that of ECMAScript with Unicode.
 
-``\d``, ``\w`` and ``\s`` are the sets of ECMAScript, ``.`` matches no line terminator, ``[`` in brackets is a character, and a repeat of
-something that matches the empty string is allowed.
+``\d``, ``\w`` and ``\s`` are the sets of ECMAScript; ``.`` matches no line terminator; ``[`` in brackets is a character; and a part that
+matches the empty string may be repeated.
 """
 
 from __future__ import annotations

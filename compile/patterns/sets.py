@@ -23,7 +23,7 @@ MAX_DEPTH = 100  # the maximum depth of nested groups and brackets
 
 @dataclass(frozen=True)
 class Flags:
-    """The current options: ``(?i)``, ``.`` matches newlines, ``^`` and ``$`` match at lines, and ``(?x)``."""
+    """The current options: ``(?i)``; whether ``.`` matches newlines; whether ``^`` and ``$`` match at lines; and ``(?x)``."""
 
     ignore_case: bool = False
     dot_all: bool = False

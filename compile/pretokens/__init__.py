@@ -1,1 +1,1 @@
-"""The compiler of splitters, which turns patterns into automata, and automata into windows of symbols that decide boundaries."""
+"""The compiler of splitters: it turns patterns into automata, and automata into windows of symbols that decide boundaries."""

@@ -30,7 +30,7 @@ from fst.text.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol that are tried
 MAX_STEPS = 8_000_000  # maximum of simulation steps, about 0.2 s; o200k's pattern takes 1.6 million, most patterns under half a million
-KEPT = 16  # splitters whose windows a process keeps, at most 1 MiB each; those of o200k take 2 s to compute, mostly their products
+KEPT = 16  # number of splitters whose windows are kept, at most 1 MiB each; windows of o200k take 2 s to compute, mostly their products
 ROUNDS = 50  # rounds of power iteration, which are enough because a text leaves most states within a few characters
 # The expected share of each ASCII character of a string among the characters of a text, in percent. The first string that contains a
 # character is used. Only speed depends on these shares.
@@ -63,8 +63,8 @@ def windows(splitter: Splitter) -> Windows:
 
 @lru_cache(maxsize=KEPT)
 def _windows(columns: int, moves: bytes, ascii_classes: bytes, most: int) -> Windows:
-    """The windows of a splitter with these moves, in which ASCII characters have these classes, after at most `most` steps of simulation;
-    windows depend on nothing else.
+    """The windows of a splitter, from its moves and the classes of ASCII characters, after at most `most` steps of simulation; windows
+    depend on nothing else.
     """
     table = np.frombuffer(moves, np.uint16).reshape(-1, columns)
     prior = _prior(ascii_classes, columns - 1)
@@ -74,7 +74,7 @@ def _windows(columns: int, moves: bytes, ascii_classes: bytes, most: int) -> Win
     bits = _bits_of(symbols)
     found = Windows(symbols, bits, decisions, products(symbols, decisions, bits, prior))
     for array in (found.symbols, found.decisions, found.products):
-        array.flags.writeable = False  # tables with the same splitter share them
+        array.flags.writeable = False  # tables with the same splitter share these arrays
     return found
 
 
@@ -151,10 +151,10 @@ class Simulated(NamedTuple):
 
     Attributes:
         move_ends: int64[cells + 1], for each cell the start of its moves in `moves`; the next number is their end.
-        moves: int64[n], the different moves of the classes of each cell's symbol, in ascending order.
-        reached_ends: int64[symbols + 1], the same for `reached` and symbols.
-        reached: int64[n], for each symbol the states in which a search that began before it may be after it: few, if the symbol determines
-            moves.
+        moves: int64[n], for each cell, the distinct moves of the classes of its symbol, in ascending order.
+        reached_ends: int64[symbols + 1], like `move_ends`, for `reached` and symbols.
+        reached: int64[n], for each symbol, the possible states after it of a search that began before it; these are few if the symbol
+            determines moves.
         surely_ends: bool[states], see `fst.compile.pretokens.automata.Automaton.surely_ends`.
     """
 
@@ -166,7 +166,7 @@ class Simulated(NamedTuple):
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Simulated:
-        """The arrays of a splitter whose classes, END and BEGIN have these symbols."""
+        """The arrays of a splitter; `symbols` contains the symbol of each class, of END and of BEGIN."""
         members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols[-1]) + 1)]
         of_cells = [sorted({*row[own].tolist()}) for row in moves for own in members]
         before = of_cells[(START + 1) * len(members) :]
@@ -175,15 +175,16 @@ class Simulated(NamedTuple):
 
 
 def _listed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ends of rows, after a 0, and the rows, concatenated."""
+    """The ends of the rows, after a 0; and the rows, concatenated."""
     return np.cumsum([0, *map(len, rows)]), np.array([*chain.from_iterable(rows)], np.int64)
 
 
 def _decisions(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`; `steps` contains the number of steps that are left."""
+    """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`; `steps` contains the number of remaining steps."""
     bits, (end, begin) = _bits_of(symbols), symbols[-AROUND:].tolist()
     width, splitter = MAX_WINDOW // bits, Simulated.of(moves, symbols)
-    # A chain of searches over a window has at most (width + 1) * (width + 2) / 2 steps; each puts the other moves of its cell on the stack.
+    # A chain of searches over a window has at most (width + 1) * (width + 2) / 2 steps; each step puts the other moves of its cell on the
+    # stack.
     items = 2 + len(splitter.reached) + (width + 1) * (width + 2) // 2 * int(np.diff(splitter.move_ends).max())
     table = np.full(1 << width * bits, INSIDE, np.uint8)
     window, text = np.empty((2, width), np.int64)

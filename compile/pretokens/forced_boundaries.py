@@ -3,7 +3,7 @@ characters.
 
 Characters that are adjacent in a token are *joined*. The classes of two characters determine whether they may be joined.
 
-- For merges, each of the largest groups of joined characters is a class, and all other groups together are one class. Most groups consist
+- For merges, each of the largest groups of joined characters is a class; all smaller groups together are one class. Most groups consist
   of the letters of a script, or of signs. A space is joined to the character after it, and rarely to the character before it.
 - For paths, each group of letters has a class, because nearly all pairs of letters of a script occur in some token. Each ASCII sign and
   punctuation mark has a class, so a word and a comma after it are two pre-tokens. Two unknown characters have no boundary between them,
@@ -30,7 +30,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import SPACE
 
 GROUPS = 3  # the number of groups of joined characters that are a class each
-NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # kinds; BEHIND: joined to a space before; OTHERS and above: groups
+NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # kinds of classes; BEHIND: joined to a space before it; OTHERS and above: groups
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # ranges in which each sign is a class
 UNKNOWN = "unknown"  # the class of characters that are in no token
 

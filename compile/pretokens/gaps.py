@@ -1,4 +1,4 @@
-"""Convert splitters with gaps, that is, text between matches, to splitters without gaps, whose transitions include the splitter's behavior.
+"""Convert splitters with gaps (text between matches) to splitters without gaps, whose transitions include the splitter's behavior.
 
 A behavior (`fst.text.splitter.Behavior`) may keep a gap as a pre-token, drop gaps or matches, join a gap with the match before or after it,
 or join adjacent matches. For most behaviors, one character must determine whether a match begins: a gap then consists of the characters
@@ -136,14 +136,14 @@ class _String:
     joins: bool
 
     def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The next state, and whether a match ends, in a search for a pre-token that ends after its first match."""
+        """The next state, and whether a match ends, in the search for a pre-token that ends after its first match."""
         if symbol == self.end or now.matched == len(self.symbols):
             return OVER, True
         return _Read(self._longest(now.matched, symbol)), False
 
     def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The next state, and whether a match ends, in a search for a pre-token that ends before the next match or, if matches are joined,
-        after the last adjacent match.
+        """The next state, and whether a match ends, in the search for a pre-token that ends before the next match or, if matches are
+        joined, after the last adjacent match.
         """
         count, kind = now
         if count < len(self.symbols) and symbol == self.symbols[count]:
@@ -153,7 +153,7 @@ class _String:
         if symbol == self.end:
             return OVER, True
         longest = self._longest(count, symbol)
-        if longest > 1:  # the string may begin before this symbol, where no end was reported
+        if longest > 1:  # the string may begin before this symbol, where no end is reported yet
             raise UnsupportedError(UNCLEAR)
         return _Read(longest, GAP), longest == 1
 

@@ -1,11 +1,11 @@
 """Describe the decisions of windows by products of sets of symbols, as `fst.pretokens.boundaries` defines them.
 
-A window is a cell of a cube with an axis for each symbol; a product is a *box* of cells::
+A window is a cell of a cube with an axis for each symbol of a window; a product is a *box* of cells::
 
     _cube       decisions of windows → cube of the last `SYMBOLS_IN_PRODUCT` symbols, with those of END and BEGIN. Symbols with the same
-                effect at their place share an index, so that cubes are small
+                effect at a place share an index, so that cubes are small
     _cover      cells of a decision → boxes. Each contains the most frequent cell that is not covered yet, and no cell of another decision;
-                of the boxes that `_widest` finds around this cell, it covers the largest share of the windows that are left
+                of the boxes that `_widest` finds around this cell, it covers the largest share of the windows not yet covered
     _fewer      too many boxes of unsure windows → fewer and larger boxes. The kernel looks up all windows in them
     _laid_out   boxes → array of products
 """
@@ -36,15 +36,15 @@ from fst.pretokens.boundaries import (
 
 NEVER = 7  # the decision for windows that no text contains
 MOST_UNSURE = 6  # number of products of unsure windows, if there are more than `PRODUCTS` in total
-ORDERS = 24  # maximum number of orders in which the sides of a box are extended
+ORDERS = 24  # maximum number of orders of axes in which a box is extended
 
-Box = tuple[NDArray[np.intp], ...]  # the symbols of each side, ascending
+Box = tuple[NDArray[np.intp], ...]  # for each side, its symbols in ascending order
 Cells = NDArray[np.bool_]
 Shares = NDArray[np.float64]
 
 
 class Cube(NamedTuple):
-    """The decisions of all windows, after symbols with the same effect at their place are merged.
+    """The decisions of all windows, after symbols with the same effect at the same place are merged.
 
     Attributes:
         decisions: uint8, with one axis for each symbol of a window.
@@ -67,7 +67,7 @@ def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int
     begins = _ends(cube)
     begins += _cover(is_begin & ~_union(begins, is_begin.shape), is_begin | is_unsure | never, weights)
     unsure = _cover(is_unsure, is_unsure | never, weights)
-    if len(begins) + len(unsure) > PRODUCTS:  # the begins outside the first boxes become unsure
+    if len(begins) + len(unsure) > PRODUCTS:  # the windows `BEGINS` outside the first boxes become unsure
         begins = begins[: PRODUCTS - MOST_UNSURE]
         is_unsure = is_unsure | is_begin & ~_union(begins, cube.decisions.shape)
         unsure = _fewer(_cover(is_unsure, is_unsure | never, weights), MOST_UNSURE, cube.shares)
@@ -93,8 +93,8 @@ def _cube(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int, s
 
 
 def _add_ends(table: NDArray[np.uint8], end: int, begin: int) -> None:
-    """Set the decisions of windows with END and BEGIN. A kernel reads many texts in turn, each followed by END and symbols BEGIN. An item
-    begins at the first character of a text and at END, and none at BEGIN.
+    """Set the decisions of windows with END and BEGIN. A kernel reads many texts in turn, each followed by the symbol END and several
+    symbols BEGIN. An item begins at the first character of a text and at END, but not at BEGIN.
     """
     last = table.ndim - 1
     for place in range(last - 1):
@@ -140,11 +140,11 @@ def _products_of(shares: Sequence[Shares]) -> Shares:
 
 
 def _cover(cells: Cells, allowed: Cells, weights: Shares) -> list[Box]:
-    """Boxes that cover all `cells` and lie inside `allowed`, in the order of the most frequent cell of each."""
+    """Boxes that cover all `cells` and lie inside `allowed`; the box of the most frequent cell comes first."""
     left, boxes = cells.copy(), []
     axes = [axis for axis in range(cells.ndim) if cells.shape[axis] > 1]
     orders = [*permutations(axes)]
-    orders = orders[:: -(-len(orders) // ORDERS)]  # every n-th, n rounded up
+    orders = orders[:: -(-len(orders) // ORDERS)]  # every n-th order; n is rounded up
     while left.any():
         cell = np.unravel_index(np.argmax(np.where(left, weights, -1.0)), cells.shape)
         gains = left * weights
@@ -155,7 +155,7 @@ def _cover(cells: Cells, allowed: Cells, weights: Shares) -> list[Box]:
 
 
 def _widest(allowed: Cells, cell: Sequence[np.intp], order: Sequence[int]) -> Box:
-    """The box that grows from a cell inside `allowed`: its sides are extended as far as possible, in an order of axes."""
+    """The box that grows from a cell inside `allowed`: its sides are extended as far as possible, one axis after the other."""
     box = [np.array([at]) for at in cell]
     for axis in order:
         side = np.arange(allowed.shape[axis])
@@ -173,7 +173,7 @@ def _union(boxes: Sequence[Box], shape: tuple[int, ...]) -> Cells:
 
 
 def _fewer(boxes: list[Box], most: int, shares: Sequence[Shares]) -> list[Box]:
-    """At most `most` boxes that cover all `boxes`, and few other windows: pairs are replaced by the smallest box that contains both."""
+    """At most `most` boxes that cover all `boxes` and few other windows: two boxes are replaced by the smallest box that contains both."""
 
     def share(box: Box) -> float:
         return prod(float(each[side].sum()) for each, side in zip(shares, box, strict=True))

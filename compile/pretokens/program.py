@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
 from fst.errors import UnsupportedError
 
-NOWHERE, MATCH = -1, 0  # values of places: no instruction; the instruction `Match`, with which every program ends
+NOWHERE, MATCH = -1, 0  # values of places: no instruction; and the instruction `Match`, with which every program ends
 MAX_INSTRUCTIONS = 20_000
 LATE = "the pattern has an atomic group or possessive repetition whose end depends on more than one character after it"
 

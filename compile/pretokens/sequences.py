@@ -5,8 +5,8 @@ end of the text. Both automata report an end one symbol later, so the combined a
 compiler explores both automata over all texts, and refuses the splits unless two conditions hold:
 
 - At each symbol, the same end can be reported, whether the pre-token of the first split ends here or continues.
-- The search begins again after a reported end. If the second split cuts inside a pre-token of the first, a search of the first split from
-  the cut must therefore end where this pre-token ends.
+- The search begins again after a reported end. If the second split cuts inside a pre-token of the first split, a search of the first split
+  that begins at this cut must therefore end where this pre-token ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
     """The splitter of a single split. There may be gaps between its matches."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
-    present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text
+    present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text, so texts may contain them
     absent = () if present else absent
     return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
 
@@ -97,11 +97,11 @@ class _Situation(NamedTuple):
 
     Attributes:
         first: the state of the first automaton.
-        second: the state of the second automaton if the pre-token of the first does not end here. DEAD: the end of its match is known,
-            unless the pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
+        second: the state of the second automaton, if the first automaton's pre-token does not end here. DEAD: the end of its match is
+            known, unless the first automaton's pre-token ends earlier. NOWHERE: the first automaton drops the pre-token.
         lost: whether the last match of the second automaton ended before the reported end.
-        again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second automaton has no match
-            yet, or the new search is over. NOWHERE: the first would drop the text there.
+        again: the state of a new search by the first automaton from the end of the second automaton's match. DEAD: the second automaton has
+            no match yet, or the new search is over. NOWHERE: the first automaton would drop the text there.
         agrees: whether the new search has reported the same end as the first automaton.
     """
 
@@ -166,8 +166,8 @@ class _Composition:
         second, second_ends = self._second.step(now.second, symbol)
         again, again_ends = self._first.step(now.again, symbol)
         agrees = again_ends if first_ends else now.agrees and not again_ends
-        # If the pre-token of the first automaton ends here, either a match of the second automaton also ends here, or the second's last
-        # match ended inside this pre-token.
+        # If the first automaton's pre-token ends here, either a match of the second automaton also ends here, or the second automaton's
+        # last match ended inside this pre-token.
         ends_with_both = first_ends and self._second.step(now.second, self._end)[1]
         if first_ends and not ends_with_both and (now.lost or again != first or not agrees):
             raise UnsupportedError(ENTANGLED)
@@ -180,7 +180,7 @@ class _Composition:
             lost, again, agrees = not named, self._restarted(symbol), False
         else:
             lost, agrees = now.lost or named, agrees and not is_sure
-        # The reported end is final, and a new search by the first from there ends where the current search would end.
+        # The reported end is final, and a new search by the first automaton from there ends where the current search would end.
         is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
         return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
 

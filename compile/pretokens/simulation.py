@@ -1,4 +1,4 @@
-"""Decide windows of symbols: simulate the searches of a splitter over each window, from every state that may be reached before it.
+"""Decide windows of symbols: simulate the searches of a splitter over each window, from every state that is possible before the window.
 
 The kernel decides windows by their last two symbols; if these do not suffice, each possible symbol is added before them, and so on::
 
@@ -20,7 +20,7 @@ from fst.pretokens.boundaries import BEGINS, INSIDE, UNDECIDED
 from fst.text.splitter import DEAD, START
 
 NONE = -1
-ANSWER = -1  # instead of a state: the item is an answer, INSIDE or BEGINS, in place of the index of the next symbol
+ANSWER = -1  # in place of a state: the item is an answer; INSIDE or BEGINS is in place of the index of the next symbol
 BOTH = 3  # the set of both answers, as bits
 
 
@@ -33,7 +33,7 @@ def push(stack, top, state, at, begin, end):
 
 @part
 def push_search(stack, top, begin, asked, size):
-    """Put a search from its first symbol on the stack; or its answer, if it begins at the position or after it."""
+    """Put a search from its first symbol on the stack; or put the answer, if the search begins at the position or after it."""
     if begin >= asked or begin >= size:
         return push(stack, top, ANSWER, BEGINS if begin == asked else INSIDE, NONE, NONE)
     return push(stack, top, START, begin, begin, NONE)
@@ -41,8 +41,8 @@ def push_search(stack, top, begin, asked, size):
 
 @part
 def push_next(stack, top, begin, end, asked, size):
-    """Put the search after a search on the stack: from the end of the match or, without a match, from one symbol after the start. Nothing
-    if the search ends before the window: the simulation also begins with all searches that reach the window.
+    """Put the next search on the stack: it begins at the end of the match or, without a match, one symbol after the start of the last
+    search. If the search ends before the window, put nothing: the simulation also begins with all searches that reach the window.
     """
     if begin != NONE:
         return push_search(stack, top, begin + 1 if end == NONE else end, asked, size)
@@ -54,7 +54,7 @@ def decide(text, size, is_first, splitter, stack, steps):
     """Decide whether a pre-token begins before the second to last symbol of a window.
 
     Args:
-        text: int64[n], the window, without BEGIN; from `size` on, the array has no meaning.
+        text: int64[n], the window, without BEGIN; elements from `size` on are unused.
         size: the number of symbols.
         is_first: whether BEGIN is before the window, so that no earlier search reaches it.
     """
@@ -94,7 +94,7 @@ def decide(text, size, is_first, splitter, stack, steps):
 
 @part
 def write(table, window, first, bits, decision):
-    """Write the decision of all windows that end with the symbols of a window from the index `first` on."""
+    """Write the decision of all windows that end with the symbols ``window[first:]``."""
     ending = 0
     for place in range(first, len(window)):
         ending = ending << bits | window[place]
@@ -113,8 +113,8 @@ def decide_windows(splitter, end, begin, bits, window, text, stack, steps, table
         bits: the number of bits of a symbol.
         window, text: int64[symbols of a window], scratch.
         stack: int64[n, 4], scratch.
-        steps: int64[1], the number of steps that are left; without steps, windows stay undecided.
-        table: uint8[1 << bits * width], the decisions, initially `INSIDE`; windows that no text contains are left alone.
+        steps: int64[1], the number of remaining steps; if it is 0, windows stay undecided.
+        table: uint8[1 << bits * width], the decisions, initially `INSIDE`; windows that no text contains are not written.
     """
     last = len(window) - 1
     for asked in range(end):
@@ -135,6 +135,6 @@ def decide_windows(splitter, end, begin, bits, window, text, stack, steps, table
                     write(table, window, first, bits, decision)
                 if first == last - 1:
                     break
-                window[first] += 1 if window[first] + 1 != end else 2  # END is not before other symbols
+                window[first] += 1 if window[first] + 1 != end else 2  # END is not before any other symbol
                 is_new = window[first] <= begin
                 first += 0 if is_new else 1

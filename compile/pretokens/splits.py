@@ -6,7 +6,7 @@ The result is a list of these components:
   "fancy-regex"`` marks the patterns of tiktoken; all other patterns are Oniguruma's.
 - ``{"type": "PrefixSpace"}``: each part of the text gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
   ``add_prefix_space``, which is applied before ByteLevel's pattern.)
-- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, which is in every list.
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, a component of every list.
 - After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and Splits by ASCII characters.
 """
 
@@ -58,7 +58,7 @@ def _of_bytes(part: Component) -> dict[str, Any]:
 
 
 def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
-    """The split of `tiktoken`, whose pre-tokens are the matches of a pattern."""
+    """The split of `tiktoken`: pre-tokens are the matches of a pattern."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 
 

@@ -24,7 +24,7 @@ FAR = "the pattern has a look-ahead that depends on more than one character afte
 
 @dataclass(frozen=True)
 class State:
-    """A list of threads, and the class of the symbol that was read last (None if unknown)."""
+    """A list of threads, and the class of the last symbol read (None if unknown)."""
 
     threads: tuple[Thread, ...]
     before: int | None
@@ -71,7 +71,7 @@ class Construction:
     def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
         """Whether `threads` have a match in every text in which the look-aheads hold.
 
-        If so, a match that depends on these look-aheads is never used, because `threads` are preferred to this match.
+        If so, the automaton never uses a match that depends on these look-aheads, because `threads` are preferred to this match.
         """
         seen = set()
         stack = [(undecided, threads, symbol)]

@@ -1,7 +1,7 @@
 r"""Separators, that is, characters that a splitter drops and after which it starts as at the beginning of a text.
 
-Text between two runs of separators is cut like a separate text, so a run of separators may be replaced by another run. This has two
-consequences:
+Text between two runs of separators is cut as if it were a separate text, so a run of separators may be replaced by another run. This has
+two consequences:
 
 - A `Replace` of whitespace by whitespace, such as CLIP's ``\s+`` → space, does not change ids, words or offsets.
 - A pattern may contain added tokens. Usually no text contains added tokens, because they are cut out earlier, so the automata of
@@ -9,7 +9,7 @@ consequences:
   token, which has the same effect as the pattern (`fst.text.normalizer.Cuts`).
 
 Example: the pattern ``<end>|[a-z]+|[^\sa-z]+``, whose matches are split again by ``[a-z]+|[^\sa-z]+``, and the added token <end>. No
-automaton runs both, so the splitter is that without <end>::
+automaton runs both patterns, so the splitter is the one without <end>::
 
     text      by the patterns      by the splitter      with a space after <end>
     a<end>!   a < end > !          a < end >!           a < end > !
@@ -44,7 +44,7 @@ from fst.text.whitespace import NEVER, SPACE
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # the pairs (behavior, invert) that keep each match as a pre-token
 NO_WHITE_SPACE = "."
-UNCLEAR = -1  # in place of an end: the end is unknown
+UNCLEAR = -1  # in place of an end whose position is unknown
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
@@ -76,7 +76,9 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
 
 
 def makes_white_space(part: Component) -> bool:
-    """Whether a normalizer is a `Replace` of whitespace by whitespace, except a `Replace` of one character, which is compiled as a map."""
+    """Whether a normalizer is a `Replace` of whitespace by whitespace; False for a `Replace` of a single character, which is compiled as a
+    map.
+    """
     if part["type"] != "Replace" or not part["content"]:
         return False
     return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
@@ -94,7 +96,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
 
 
 def _replaced(pattern: Component) -> str:
-    """The characters of the matches of a pattern, if all are whitespace; otherwise a character that is not whitespace."""
+    """The characters of the matches of a pattern, if all of these are whitespace; otherwise a character that is not whitespace."""
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form not in ("String", "Regex") or not isinstance(spelling, str):
         return NO_WHITE_SPACE
@@ -135,8 +137,8 @@ def _images(after: Normalizer, char: str) -> str | tuple[str]:
 
 
 def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
-    """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted. No text
-    between added tokens contains a string of `absent`; normalization may produce added tokens of raw text, `early`, again.
+    """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted. No text between added
+    tokens contains a string of `absent`; normalization may again produce added tokens of raw text, `early`.
     """
     try:
         return in_sequence(parts, absent), NO_CUTS
@@ -174,10 +176,10 @@ def _holds(string: str, others: Iterable[str]) -> bool:
 
 
 def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
-    """Runs of code points. If one of the strings follows such a character, no pre-token begins before the string. None if the runs are
-    unknown.
+    """Runs of code points. If one of the strings follows a character in these runs, no pre-token begins before the string. None if the runs
+    are unknown.
 
-    After all other characters, a pre-token begins before the string.
+    If a string follows any other character, a pre-token begins before the string.
     """
     steps, symbols = Automaton.of(split.moves).steps(), range(split.moves.shape[1] - 1)
     rows = [[int(split.classes[ord(char)]) for char in string] for string in strings]

@@ -13,12 +13,12 @@ from fst.compile.text.source import Model, TextPipeline
 from fst.errors import UnsupportedError, cut
 from fst.tables.header import BYTE_LEVEL, Decoder
 
-STOPPED = "stopped"  # the field of a model that marks a vocabulary whose training a deadline ended
+STOPPED = "stopped"  # the field of a model that marks a vocabulary whose training ended at a deadline
 ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 
 
 class Kind(NamedTuple):
-    """The functions that read one kind of model."""
+    """The properties of one kind of model, and the functions that read it."""
 
     name: str  # the type of the model in a ``tokenizer.json``
     function: str  # the name of the public function that compiles models of this kind
@@ -64,7 +64,7 @@ def need_kind(found: str, wanted: str | None) -> None:
 
 
 def kind_and_model(document: Mapping[str, Any]) -> tuple[Kind, Mapping[str, Any]]:
-    """The kind of model in a ``tokenizer.json``, and the model without the mark of a vocabulary whose training a deadline ended."""
+    """The kind of model in a ``tokenizer.json``, and the model without the field that marks the end of training at a deadline."""
     model = mapping(field_of(document, "model", "it"), "model")
     is_stated = model.get("type") is not None  # in older files, the model has no type
     name = kind_of(model, "model") if is_stated else _kind_by_fields(model)
@@ -79,7 +79,7 @@ def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _kind_by_fields(model: Mapping[str, Any]) -> str:
-    """The type of a model that does not state it, derived from the model's fields as in `tokenizers`."""
+    """The type of a model without a field for it, derived from the model's other fields as in `tokenizers`."""
     if "merges" in model:
         return "BPE"
     if isinstance(model.get("vocab"), list):

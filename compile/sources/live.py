@@ -1,4 +1,4 @@
-"""Read live tokenizers, that is, objects of `tokenizers` and of `transformers`, by the tokenizer.json that they write.
+"""Read live tokenizers, which are objects of `tokenizers` and of `transformers`, by the tokenizer.json that they write.
 
 Some classes of `transformers` rebuild a tokenizer in special ways. If a folder names such a class, `transformers` builds the tokenizer.
 """
@@ -25,7 +25,9 @@ def exported(source: Any) -> tuple[Json, Json]:
 
 
 def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
-    """The tokenizer that ``transformers`` makes from a folder, in the form of `exported`. `why`: why this package cannot read it."""
+    """The tokenizer that ``transformers`` makes from a folder, in the form of `exported`. `why`: the reason why this package cannot read
+    the folder.
+    """
     try:
         from transformers import AutoTokenizer
     except ImportError:

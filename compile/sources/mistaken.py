@@ -1,4 +1,4 @@
-"""Recognize files that users pass by mistake instead of a vocabulary, by their first bytes, and suggest a remedy."""
+"""Recognize, by its first bytes, a file that a user passes by mistake instead of a vocabulary, and suggest a remedy."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ LOOKED_AT = 1024  # number of bytes to read
 
 
 def mistaken(path: Path) -> str | None:
-    """A description of a file that was passed by mistake, and what to do instead; None for other files."""
+    """A description of a file that was passed by mistake, and the remedy; None for other files."""
     begun = beginning(path, LOOKED_AT)
     return next((f"{path} {reason}" for pattern, reason in BEGINNINGS if pattern.match(begun)), None)

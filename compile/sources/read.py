@@ -50,7 +50,7 @@ def is_name(source: object) -> bool:
 
 
 def fetched(name: str, files: tuple[str, ...]) -> Path:
-    """The folder in huggingface_hub's cache with the requested files that the model has, all of the same version.
+    """The folder in huggingface_hub's cache that contains the requested files that the model has, all of the same version.
 
     Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
     """
@@ -115,7 +115,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If reading fails, and the first bytes show what kind of file it is, the message names this kind."""
+    """Read a file or a folder. If reading fails and the first bytes show the kind of the file, the message names this kind."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -143,7 +143,7 @@ def is_model(path: Path) -> bool:
 
 
 def exported(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and the settings that are not in it; None for sources of other forms.
+    """The ``tokenizer.json`` of a source, and the settings that it does not contain; None for sources of other forms.
 
     The settings are named as in `fst.tables.header.Settings`.
 
@@ -163,7 +163,7 @@ def exported(source: Any) -> tuple[Any, Given] | None:
 
 
 def config_of(source: str | Path) -> Given:
-    """The ``tokenizer_config.json`` of a folder, or of the name of a model, with the class that its files name; empty for other sources."""
+    """The ``tokenizer_config.json`` of a folder or of the name of a model, with the class that the files name; empty for other sources."""
     path = _found(source)
     return pretrained.config_of(path) if path.is_dir() else {}
 
@@ -179,7 +179,7 @@ def _chat_templates(path: Path) -> Mapping[str, str]:
 
 
 def _of_files(path: Path) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` and the settings of a folder without chat templates; None if a single file is the source."""
+    """The ``tokenizer.json`` and the settings of a folder without chat templates; None if the source is a single file."""
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")

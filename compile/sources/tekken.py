@@ -1,4 +1,5 @@
-"""Read Mistral's ``tekken.json``, which contains ranks and a pattern for `tiktoken`. The ids of ranks follow the ids of special tokens.
+"""Read Mistral's ``tekken.json``, which contains ranks and a pattern for `tiktoken`. The ids of ranks begin after the ids of special
+tokens.
 
 The reference is ``Tekkenizer`` of `mistral-common` 1.13.1. ``Tekkenizer`` never finds special tokens in a text, and adds them only on
 request.

@@ -1,6 +1,6 @@
 """Convert post-processors to templates, which describe the ids that are added around a text, or around the texts of a pair.
 
-A template is a sequence of parts, each with a type id. A part is either the ids of special tokens, or "A" or "B", which stands for a text.
+A template is a sequence of parts, each with a type id. A part is either the ids of special tokens, or "A" or "B", which represents a text.
 If no special tokens are added, a text still gets the type id of its part.
 """
 
@@ -55,7 +55,7 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 
 
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
-    """How a post-processor, which `of_post_processor` accepts, trims the offsets of tokens; None if it does not."""
+    """How a post-processor, which `of_post_processor` accepts, trims the offsets of tokens; None if it does not trim offsets."""
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
     if not places:

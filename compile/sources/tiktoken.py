@@ -31,7 +31,7 @@ LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
 
 class Encoding(NamedTuple):
-    """The parts of an encoding that are not in its file of ranks."""
+    """The parts of an encoding that its file of ranks does not contain."""
 
     pattern: Pattern  # the regular expression whose matches are the pre-tokens of a text
     special: Mapping[str, int]  # special tokens and their ids
@@ -88,7 +88,7 @@ def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]
 
 
 def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[bytes, int], Encoding]:
-    """The tokens of a file with their ranks, and its encoding. The exceptions are as in `of_text`."""
+    """The tokens of a file with their ranks, and the encoding of the file. The exceptions are as in `of_text`."""
     return _ranks(text, path), _encoding(path, given)
 
 
@@ -107,7 +107,7 @@ def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: 
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
-    """The encoding of a file: the given encoding or, if no pattern is given, the encoding in the file name.
+    """The encoding of a file: the option `encoding` or, if neither it nor a pattern is given, the encoding in the file name.
 
     Options override the pattern, add special tokens, or drop the special tokens of the encoding.
     """
@@ -142,7 +142,7 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
         raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a space and its rank")
-    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # `tiktoken` reads padding alone as the empty token
+    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # `tiktoken` decodes padding alone as the empty token
     return token, int(fields[1])
 
 
@@ -175,7 +175,7 @@ def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: s
 
 
 def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
-    """Refuse a special token that begins with another one: `tiktoken` tries them in an order that differs between runs."""
+    """Refuse a special token that begins with another special token: `tiktoken` tries them in an order that differs between runs."""
     ordered = sorted(special)
     for first, second in pairwise(ordered):
         if second.startswith(first):

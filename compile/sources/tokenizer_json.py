@@ -21,7 +21,9 @@ from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
-    """Make a source from a parsed ``tokenizer.json``. `path`: its name in messages. `kind`: the required kind of model, or None."""
+    """Make a source from a parsed ``tokenizer.json``. `path`: the name of the file in messages. `kind`: the required kind of model, or
+    None.
+    """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
         raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is not a JSON object, but {quoted(source)}{tokens}")
@@ -37,7 +39,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
-    """A description of a JSON object that was mistaken for a tokenizer.json, and what to do instead; None if it may be a tokenizer.json."""
+    """A description of a JSON object that was passed by mistake as a tokenizer.json, and the remedy; None if it may be a tokenizer.json."""
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):

@@ -1,10 +1,10 @@
 """Added tokens, which are strings that are cut out of a text before the model reads the text between them.
 
-A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). All other added tokens are *contextual*:
-they are found in normalized text, depend on the characters next to them, include the whitespace around them, or begin with a letter or a
-digit. (The trie would have to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens
-by their symbols in normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the
-tokens in these texts. In byte-level BPE, `fst.text.normalizer` finds them.
+A trie finds most added tokens while the raw text is read (`fst.text.reading.ReadingTable.specials`). All other added tokens are
+*contextual*: they are found in normalized text, depend on the characters next to them, include the whitespace around them, or begin with a
+letter or a digit. (The trie would have to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds
+contextual tokens by their symbols in normalized words, and flags texts that may contain further tokens;
+`fst.text.normalizer.NormalizerSteps` finds the tokens in these texts. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Divide added tokens into those of the trie and contextual ones; special tokens are also listed, for decoding."""
+    """Divide added tokens into tokens of the trie and contextual tokens; special tokens are also listed, for decoding."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -207,7 +207,9 @@ def _normalized(normal: Normalization, text: str) -> str:
 
 
 def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
-    """The sets of characters that decide whether a contextual token next to them is found; None if no token needs them."""
+    """The sets of characters that decide whether a contextual token next to one of these characters is found; None if no token needs such
+    sets.
+    """
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)

@@ -23,7 +23,7 @@ from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 from fst.text.reading import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
-KEPT_PIPELINES = 8  # a cached result takes a few MB; most vocabularies have the same pipeline as an earlier vocabulary
+KEPT_PIPELINES = 8  # number of cached results, a few MB each; most vocabularies have the same pipeline as an earlier vocabulary
 
 
 class Folded(NamedTuple):
@@ -93,7 +93,7 @@ def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
 
 
 def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
-    """The images of symbols; each symbol of an image gets the rank of the source."""
+    """The images of symbols; in each image, all symbols get the rank of the source."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images, ranks = closed_up(images.reshape(ranks.shape), ranks)
@@ -114,7 +114,7 @@ def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
-    """Number the ranks without gaps. All ranks become 0 if no symbol can move, because all ranks are equal or no mark is left."""
+    """Number the ranks without gaps. All ranks become 0 if no symbol can move, which is true if all ranks are equal or no mark is left."""
     is_used = np.zeros(1 << 8, bool)
     is_used[0] = is_used[ranks] = is_used[hidden] = True
     used = np.flatnonzero(is_used)

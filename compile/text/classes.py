@@ -70,7 +70,7 @@ class Letters(NamedTuple):
         first = np.where(is_list, ENTRY.targets_of(records[:, 0]).astype(np.int64) + 1, 0)
         listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
-        of_symbol = np.where(is_list[number], listed[first[number]], number)  # this is correct for characters that map to themselves
+        of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that map to themselves
         own, used = number[alphabet.codes], alphabet.symbols >= 0
         place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # class 0 at the start of a list: a mark without a symbol
         found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])
@@ -144,7 +144,7 @@ def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]
     """Assign a separate class to each of the given symbols. The classes of parts of words remain the first."""
     class_of_symbol, class_of_letter, class_of_id, records = found
     own = np.array(sorted(symbols))
-    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
+    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # first the existing classes, then the new classes
     order = np.argsort(of_record, kind="stable")
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -160,8 +160,7 @@ def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]
 def _of_code_points(
     alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int, pooled: int = 0
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """The class of each code point; the new records, whose numbers follow those of the `known` records; and the pool of the lists of
-    symbols.
+    """The class of each code point; the new records, numbered after the `known` records; and the pool of the lists of symbols.
 
     The pool is appended to an existing pool of `pooled` elements.
     """
@@ -202,7 +201,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """The concatenated lists, with the length of each list before the list, and the offset of each list."""
+    """The concatenated lists, each with its length before it; and the offset of each list."""
     used = lists >= 0
     lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1

@@ -9,7 +9,7 @@ from typing import Any
 from fst.errors import UnsupportedError, cut, listed, quoted
 
 Component = Mapping[str, Any]
-Kind = tuple[Any, str]  # the type of a field, for `isinstance`, and its name in messages
+Kind = tuple[Any, str]  # the type of a field, for `isinstance`, and the name of this type in messages
 Fields = Mapping[str, Mapping[str, Kind]]  # the fields of each type of component
 
 FLAG: Kind = bool, "true or false"

@@ -44,7 +44,7 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     _need_few([whole])
     found = step_of(normal.before, name)
     rows = whole.apply(whole.sources)
-    is_one = counts(rows >= 0) <= 1  # nothing to compose: most characters
+    is_one = counts(rows >= 0) <= 1  # nothing to compose, as for most characters
     single = zip(whole.sources[is_one].tolist(), rows[is_one, 0].tolist(), strict=True)
     several = {source: list(map(ord, found.apply(chr(source))[0])) for source in whole.sources[~is_one].tolist()}
     first = Map.to_lists({source: [code] if code >= 0 else [] for source, code in single} | several)
@@ -53,7 +53,7 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
 
 def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
-    """Runs of characters whose symbols may get wrong offsets if marks are ordered once, as an alphabet does. `normal`: the normalizers.
+    """Runs of characters whose symbols may get wrong offsets if marks are ordered only once, as in an alphabet. `normal`: the normalizers.
     `bare`: characters that become only marks, without a letter before these marks.
     """
     is_single = len(normal.steps) == 1
@@ -76,9 +76,9 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
-    """Characters that become several characters, with marks after the first, before a normalizer decomposes them.
+    """Characters that become several characters, with marks after the first one, before a normalizer decomposes the result.
 
-    After these marks are ordered, other marks may have their offsets.
+    When these marks are ordered, other marks may get their offsets.
     """
     by, orders = decomposition(name), reference.orders()
     marked = np.append(orders > 0, False)  # the last element, which index -1 reads, is not a mark
@@ -91,16 +91,16 @@ def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
     composing = frozenset(map(chr, seconds().tolist() if any(step.pairs for step in steps) else ()))
     singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
     runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
-    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # between them, all characters are equivalent
+    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # between these edges, all characters are equivalent
     return [[first, after - 1] for first, after in pairwise(edges) if _is_seen_in_steps(chr(first), steps, composing)]
 
 
 def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
     """Whether several steps may give a character different offsets from a single step.
 
-    Offsets may differ if the character composes, has images with marks, or changes after the first step: as a mark, or as a letter that
-    becomes a mark or nothing. The first step orders all other marks, and later steps do not change this order. Marks from decomposed
-    letters keep the offset of their letter.
+    Offsets may differ if the character composes; if its images contain marks; or if it changes after the first step, either as a mark or as
+    a letter that becomes a mark or nothing. The first step orders all other marks, and later steps do not change this order. Marks from
+    decomposed letters keep the offset of their letter.
     """
     marks, text = _orders(), char
     for number, step in enumerate(steps):
@@ -150,7 +150,7 @@ def step_of(before: Map, name: str) -> Composition:
 
 @cache
 def firsts() -> Ints:
-    """Characters that compose with a character after them. Syllables are left out, because decomposition splits them."""
+    """Characters that compose with a character after them. Syllables of Hangul are left out, because decomposition splits them."""
     return union(np.array([first for first, _ in _pairs()]), np.arange(LEADING, LEADING + SYLLABLES // VOWEL_COUNT // TRAILING_COUNT))
 
 

@@ -4,7 +4,7 @@ Most normalizers are maps of characters, and maps can be composed. However, cano
 composition depend on adjacent characters. Decomposition is a map followed by canonical ordering. By four rules, only one ordering remains:
 
 - An ordering has no effect if another ordering follows, and the maps between them keep the position of each mark in canonical ordering,
-  because a stable sort of sorted parts sorts everything.
+  because the later stable sort sorts everything.
 - Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering puts
   the marks of the parts back in order.)
 - Offsets depend on every ordering, even on an ordering that does not change the text, so `fst.text.normalizer.NormalizerSteps` applies all
@@ -32,7 +32,7 @@ from fst.compile.text.characters.maps import Map, Symbols, counts
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
 
-MOST = 64  # the maximum number of characters in the sets
+MOST = 64  # maximum number of characters in the sets of a pattern
 
 
 def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
@@ -92,7 +92,7 @@ class Normalization:
     # the normalizer that composes the text after the ordering; None without composition, or if another ordering follows
     composed: str | None = None
     before: Map = field(default_factory=Map.identity)  # the map before this normalizer
-    # for each ordering, even without effect, the map since the previous ordering, and the normalizer: NFC, NFD, NFKC or NFKD. The map after
+    # for each ordering, even without effect: the map since the previous ordering, and the normalizer, NFC, NFD, NFKC or NFKD. The map after
     # the last ordering is `second`.
     steps: tuple[tuple[Map, str], ...] = ()
     stripped: tuple[Map, ...] = ()  # the map after each Strip
@@ -202,8 +202,8 @@ def is_character(pattern: Component) -> bool:
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
     """Order the symbols of each character, as far as this order does not depend on adjacent characters. Returns the symbols; the rank of
-    each symbol, that is, its position in canonical ordering, or 0 if symbols of adjacent characters cannot move past it; and for each
-    character, whether all its symbols may move, so that the character does not end a run of marks.
+    each symbol; and for each character, whether all its symbols may move, so that the character does not end a run of marks. The rank is a
+    position in canonical ordering, or 0 if symbols of adjacent characters cannot move past the symbol.
     """
     rows, places, after = _in_order(rows)
     last = after.max(axis=1, keepdims=True)

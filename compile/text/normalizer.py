@@ -34,8 +34,8 @@ Parts = Sequence[Component]
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
     r"""Rearrange normalizers, without changing the result, into three parts: edits; normalizers that map characters or order marks; edits.
 
-    A `Replace` of a string or of runs that is between maps is moved after all later maps, or before all earlier maps. It may be moved past
-    maps that do not produce, change or drop the replaced text, if they map the new content in every context as they map it alone. So
+    A `Replace` of a string or of runs that lies between maps is moved after all later maps or before all earlier maps. It may be moved past
+    maps that do not produce, change or drop the replaced text, if the maps change the new text in every context as they change it alone. So
     (NFC, ``\s+`` → ``_``, Lowercase) becomes (NFC, Lowercase, ``\s+`` → ``_``), because Lowercase does not change whitespace.
 
     Examples:
@@ -153,9 +153,9 @@ def _orders(part: Component) -> bool:
 
 
 def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
-    """Divide added tokens into those that are found in raw text and those that the `Normalizer` finds. `added`: the tokens. `by`: the
+    """Divide added tokens into tokens that are found in raw text and tokens that the `Normalizer` finds. `added`: the tokens. `by`: the
     `Normalizer` of the pipeline. `are_normal`: whether the tokens of normalized text are given in their normalized form. Returns the
-    tokens; and `by`, or None if texts need no normalizer.
+    tokens; and `by`, or None if no text needs the normalizer.
     """
     contextual = {**added.contextual}
     if not are_normal:
@@ -229,8 +229,8 @@ def _composition(normal: Normalization) -> Composition:
 
 @cache
 def _suspects(name: str) -> Ints:
-    """All characters that a normalizer which orders marks or composes changes, and all characters that may change the character before
-    them: marks, and second parts of composed characters.
+    """All characters that a normalizer changes if it orders marks or composes; and marks and second parts of composed characters, which may
+    change the character before them.
     """
     alone, parts = step_of(Map.to_lists({}), name), decomposition(name)
     marks = np.flatnonzero(reference.orders())
@@ -247,5 +247,5 @@ def _suspects(name: str) -> Ints:
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
-    """Whether a character whose image begins with `first` changes next to any characters, or may change the one before it."""
+    """Whether a character whose image begins with `first` changes next to some characters, or may change the character before it."""
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

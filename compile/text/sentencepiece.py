@@ -1,7 +1,7 @@
 """Convert the normalizer of a SentencePiece model to components: a charsmap, and the rules for spaces.
 
-User-defined pieces are found in the raw text and are not normalized, so the charsmap maps each of them to itself. At the start of a
-user-defined piece, no other string is replaced. The models find the pieces again in normalized text.
+User-defined pieces are found in raw text and are not normalized, so the charsmap maps each piece to itself. At the start of a
+user-defined piece, no other string is replaced. The models find these pieces again in normalized text.
 """
 
 from __future__ import annotations

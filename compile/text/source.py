@@ -22,7 +22,7 @@ class Model(Protocol):
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
-        compiler: the module with the function ``assemble``, which compiles a source with such a model, with a layout, into a table.
+        compiler: the module whose function ``assemble`` compiles a source with such a model, and a layout, into a table.
         tokens: token → id.
         unk_token: the token for text that has no segmentation; None if the model has no such token.
     """

@@ -1,4 +1,4 @@
-"""The table of words, a perfect hash table of the words that become a single token, so that most words need one look-up instead of one per
+"""The table of words: a perfect hash table of the words that become a single token, so that most words need one look-up instead of one per
 character.
 
 A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves each of the bucket's words to a separate
@@ -21,8 +21,8 @@ from fst.core.jit import Deferred
 from fst.tables.words import used
 
 LOAD = 0.75  # the maximum share of slots in use
-MAX_WORDS = int(LOAD * (1 << 18))  # maximum number of words; the most frequent words are kept; 8 MB, more than the size of caches
-WORDS_PER_BUCKET = 4  # maximum average of words per bucket; slots and buckets are powers of two
+MAX_WORDS = int(LOAD * (1 << 18))  # maximum number of words, of which the most frequent are kept; 8 MB, more than the size of caches
+WORDS_PER_BUCKET = 4  # maximum average number of words per bucket; the numbers of slots and buckets are powers of two
 displace = Deferred("fst.compile.layout.displacement", "displace")
 
 
@@ -54,7 +54,7 @@ def _placed(keys: NDArray[np.uint64], ids: Ints) -> WordTable:
 
 def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """Place words in the slots of a perfect hash table. `keys`: uint64[words, 3], the most frequent words first. `values`: uint64[words],
-    the contents of their slots after the key. Returns uint64[4 * slots] and uint16[buckets], both sizes powers of two.
+    the contents of each slot after the key. Returns uint64[4 * slots] and uint16[buckets], both sizes powers of two.
     """
     slots = 1 << max(int(np.ceil(np.log2(len(keys) / LOAD))), 1)
     buckets = max(slots // WORDS_PER_BUCKET, 2)
@@ -79,9 +79,9 @@ def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArra
 
 
 def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
-    """Keys and ids of the words that become a single token, in the order of ids; the empty word, with id -1, is first."""
+    """Keys and ids of the words that become a single token, in the order of ids; the first is the empty word, with id -1."""
     symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
-    begun = np.zeros(len(trie), bool)  # words that are reached from r, and not through r♯
+    begun = np.zeros(len(trie), bool)  # words that are reached from r, but not through r♯
     begun[ROOT] = True
     for level in range(1, min(WORD_SYMBOLS, int(trie.level[-1])) + 1):
         nodes = np.flatnonzero(trie.level == level)

@@ -10,7 +10,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, Unit, make
 
 
 class Chains:
-    """Arcs that are added one by one. States, and those inside of chains, are numbered as they are made.
+    """Arcs that are added one by one. States are numbered in the order in which they are made, including those inside chains.
 
     Examples:
         >>> chains = Chains()
@@ -25,12 +25,12 @@ class Chains:
         self._arcs, self._final = list[tuple[int, int, int, int, float]](), list[float]()
 
     def state(self, final: float = np.inf) -> int:
-        """Make a state with a final weight. The first one is the start."""
+        """Make a state with a final weight. The first state made is the start."""
         self._final.append(final)
         return len(self._final) - 1
 
     def end(self, state: int, weight: float) -> None:
-        """Let paths end in a state."""
+        """Make a state final, so that paths can end there."""
         self._final[state] = weight
 
     def add(self, source: int, read: int, written: Sequence[int], target: int, weight: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""Machines from trees of paths: each path begins at a root, and another root or the end follows it."""
+"""Machines from trees of paths: each path begins at a root and leads to another root or to the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
 from fst.compile.algebra.kernels.room import SizeError
 from fst.core.jit import Deferred
 
-MAX_NODES, MAX_ARCS = 1 << 21, 1 << 22  # of Debian's dictionaries, Turkish has the most, 274,229 and 1,409,108
+MAX_NODES, MAX_ARCS = 1 << 21, 1 << 22  # of Debian's dictionaries, the Turkish one needs the most: 274,229 and 1,409,108
 
 share = Deferred("fst.compile.algebra.kernels.sharing", "share")
 
@@ -34,19 +34,20 @@ class Open(NamedTuple):
 
     @classmethod
     def of(cls, longest: int, arcs: int) -> Open:
-        """No open nodes, with room for strings of up to `longest` symbols."""
+        """No open nodes; the arrays have room for strings of up to `longest` symbols."""
         return cls(np.empty(longest + 1, np.int32), np.zeros(longest + 1, np.int64), np.empty(arcs, np.uint64))
 
 
 def shared(
     strings: list[str], trees: NDArray[np.int64], follow_start: NDArray[np.int64], follows: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
-    """The nodes of trees of strings: int64[nodes + 1], the first arc of each; uint64[arcs]; and int32[trees], the node of each root.
+    """The nodes of trees of strings: int64[nodes + 1], the first arc of each node; uint64[arcs], the arcs; and int32[trees], the root node
+    of each tree.
 
     Args:
-        strings: the strings of all trees; those of a tree are distinct and sorted.
+        strings: the strings of all trees; the strings of one tree are distinct and sorted.
         trees: int64[trees + 1], the first string of each tree.
-        follow_start: int64[strings + 1], and follows: int32[n], the numbers of what follows each string.
+        follow_start: int64[strings + 1], and follows: int32[n], the numbers of the continuations of each string.
     """
     symbols = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
@@ -62,8 +63,8 @@ def shared(
 
 END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
-MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # in all trees; a path takes some 400 bytes
-MAX_ADDED = 1 << 22  # maximum number of paths and of what follows them
+MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # maximum numbers of paths and characters in all trees; a path takes some 400 bytes
+MAX_ADDED = 1 << 22  # maximum number of calls of `Paths.add`
 
 
 class Paths:
@@ -90,14 +91,16 @@ class Paths:
         return len(self._trees) - 1
 
     def copy(self, text: str) -> str:
-        """The path that copies a text. Characters represent themselves, but for those that represent pairs."""
+        """The path that copies a text. A character represents itself, unless it represents a pair."""
         if max(text, default="") < chr(FIRST_PAIR):
             return text
         labels = [*map(ord, text)]
         return self.pairs(labels, labels)
 
     def pairs(self, read: Iterable[int], write: Iterable[int]) -> str:
-        """The path that reads some labels and writes others. The first ones are a pair, and so on; the shorter side is filled up with ε."""
+        """The path that reads some labels and writes others. The first label read and the first label written are a pair, and so on; ε
+        fills up the shorter side.
+        """
         found = [self._pair(pair) for pair in zip_longest(read, write, fillvalue=EPSILON)]
         return "".join(found)
 
@@ -138,7 +141,7 @@ class Paths:
         pairs, follows = np.unique((following - END) << 32 | ranks, return_inverse=True)
         starts, arcs, roots = shared([path for some in strings for path in some], trees, follow_start, follows.astype(np.int32))
         labels, targets = (arcs >> np.uint64(32)).astype(np.uint32).view(np.int32), arcs.astype(np.uint32).astype(np.int64)
-        top = len(starts) - 2  # nodes are numbered from the ends of paths on, states from the other side
+        top = len(starts) - 2  # nodes are numbered from the ends of paths; states, from the roots
         source = top - np.repeat(np.arange(top + 1), np.diff(starts))
         is_child = labels >= 0  # the label `FOLLOWING` is -1 here
         before, found = source[~is_child], pairs[targets[~is_child]]
@@ -160,7 +163,9 @@ class Paths:
         )
 
     def _lightest(self, place_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The place of each path, what follows, and the smallest weight; each pair of the first two once, in ascending order."""
+        """The place of each path, the root that follows it, and the smallest weight; each pair of place and root once, in ascending
+        order.
+        """
         place, following, weight = place_of[self._path], np.array(self._following, np.int64), np.array(self._weight)
         order = np.lexsort((weight, following, place))
         place, following, weight = place[order], following[order], weight[order]
@@ -168,7 +173,7 @@ class Paths:
         return place[is_new], following[is_new], weight[is_new]
 
     def _labels(self, letters: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """What each letter reads, and what it writes."""
+        """The labels that each letter reads; and the labels that it writes."""
         read, write = letters.copy(), letters.copy()
         is_pair = letters >= FIRST_PAIR
         pairs = np.array([*self._pairs], np.int32).reshape(-1, 2)

@@ -41,7 +41,7 @@ class _Builder:
         self._alphabet = alphabet
         self._states = self._arcs = 0
         self._columns: list[tuple[int, NDArray[np.int64], int]] = []
-        self._members: dict[bytes, NDArray[np.int64]] = {}  # a repeated set is listed once
+        self._members: dict[bytes, NDArray[np.int64]] = {}  # the members of each distinct set
 
     def state(self) -> int:
         """Add a state."""

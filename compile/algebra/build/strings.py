@@ -1,4 +1,4 @@
-"""Machines from arcs, from strings, and from all strings similar to one."""
+"""Machines from arcs, from strings, and from all strings similar to a given string."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _label(label: Label, symbols: Symbols) -> int:
 
 def from_strings(entries: Iterable[Entry] | Mapping[str, str], symbols: Iterable[str] = (), unit: Unit = "character") -> Arcs:
     """A tree of strings; see `fst.Fst.from_strings`."""
-    if isinstance(entries, str):  # whose characters would be the entries
+    if isinstance(entries, str):  # a str, whose characters would be taken as the entries
         raise VocabularyError(f"the entries are a str; expected a collection, such as [{quoted(entries)}]")
     names = tuple(symbols)
     parts = map(_parts, entries.items() if isinstance(entries, Mapping) else entries)
@@ -49,7 +49,7 @@ def from_strings(entries: Iterable[Entry] | Mapping[str, str], symbols: Iterable
 
 
 def tree(entries: Iterable[tuple[Sequence[int], Sequence[int], float]], symbols: tuple[str, ...], unit: Unit) -> Arcs:
-    """A tree of pairs of labels. The first label read goes with the first label written; the shorter side is filled up with ε."""
+    """A tree of pairs of labels. The first label read goes with the first label written; ε fills up the shorter side."""
     children: list[dict[tuple[int, int], int]] = [{}]
     final: list[float] = [inf]
     for read, write, weight in entries:

@@ -19,7 +19,7 @@ State = tuple[int, bytes, bytes]  # a state of the transducer, and the bytes rea
 
 
 def over_characters(arcs: Arcs) -> Arcs:
-    """A transducer over characters, for texts and outputs that are UTF-8. One over characters is returned unchanged."""
+    """A transducer over characters, for texts and outputs that are UTF-8. A transducer over characters is returned unchanged."""
     if arcs.unit == "character":
         return arcs
     if not arcs.states:
@@ -48,7 +48,7 @@ def over_characters(arcs: Arcs) -> Arcs:
 
 
 def _after(held: bytes, label: int) -> tuple[int, bytes | None]:
-    """The label of the character that a byte completes, and the bytes that are incomplete then; None if they are not UTF-8."""
+    """The label of the character that a byte completes, and the bytes still incomplete after it; None if the bytes are not UTF-8."""
     if label == EPSILON:
         return EPSILON, held
     if label >= FIRST_SYMBOL:

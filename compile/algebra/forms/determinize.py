@@ -38,7 +38,7 @@ class Encoded(NamedTuple):
     """Labels of an acceptor for pairs of labels.
 
     Attributes:
-        labels: int32[arcs], the number of the pair of each arc, in the order of pairs.
+        labels: int32[arcs], for each arc the number of its pair of labels; numbers are in the order of pairs.
         ilabel, olabel: int32[pairs].
     """
 
@@ -77,7 +77,7 @@ class _Output(NamedTuple):
 
 
 def encoded(arcs: Arcs) -> Encoded:
-    """Numbers for the pairs of labels of a machine; in an acceptor, the labels themselves are their numbers."""
+    """Numbers for the pairs of labels of a machine; for an acceptor, the labels themselves."""
     if arcs.is_acceptor:
         labels = np.arange(int(arcs.ilabel.max(initial=0)) + 1, dtype=np.int32)
         return Encoded(arcs.ilabel, labels, labels)
@@ -86,14 +86,16 @@ def encoded(arcs: Arcs) -> Encoded:
 
 
 def is_deterministic(arcs: Arcs) -> bool:
-    """Whether no state has two arcs with the same pair of labels, or an arc that reads and writes nothing."""
+    """Whether no state has two arcs with the same pair of labels, and no arc reads and writes nothing."""
     keys = arcs.sources.astype(np.int64) << 32 | encoded(arcs).labels
     keys = keys if arcs.is_acceptor else np.sort(keys)
     return not (np.diff(keys) == 0).any() and not ((arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)).any()
 
 
 def determinize(arcs: Arcs) -> Arcs:
-    """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first."""
+    """A machine with the same paths in which no state has two arcs with the same labels. The states of the result are numbered breadth
+    first.
+    """
     arcs = remove_epsilon(arcs)
     if not arcs.states:
         return arcs
@@ -113,11 +115,11 @@ def _machine(arcs: Arcs, labels: NDArray[np.int32]) -> _Machine:
 
 
 def need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
-    """Refuse a trimmed machine in which a string leads to two states, and another from both back to them with different weights. The
-    label 0 is the empty string.
+    """Refuse a trimmed machine in which one string leads to two states, and a second string leads from each state back to itself with
+    different weights. The label 0 is the empty string.
 
-    The residual of one of the two then grows with each repetition. In the square of the machine, whose arcs weigh the difference of two
-    arcs, such a cycle or its mirror is negative (Mohri 1997, the twins property).
+    The residual of one of the two states then grows with each repetition. In the square of the machine, an arc weighs the difference of the
+    weights of two arcs, so such a cycle or its mirror is negative (Mohri 1997, the twins property).
     """
     first = Rows(arcs.row_start, labels, labels, arcs.target, arcs.weights)
     keys, rows = products(first, first._replace(weight=-arcs.weights), np.isfinite(arcs.final), (arcs.start, arcs.start), "test of cycles")

@@ -12,7 +12,7 @@ from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import ARCS, COMPLETE, MAX_ARCS, MORE_ARCS, Rows, SizeError, counters, grown, rows_of
 from fst.compile.algebra.shortest import finish_order, improved
 
-STEPS, MAX_CALLS = 1 << 28, 32  # ε-arcs that a call follows, and the maximum number of calls; a call takes some 0.3 s
+STEPS, MAX_CALLS = 1 << 28, 32  # ε-arcs after which a call returns, and the maximum number of calls; a call takes some 0.3 s
 OPERATION = "removal of ε-arcs"
 
 
@@ -72,7 +72,7 @@ def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows
 
 
 def _distinct(arcs: _Arcs) -> _Arcs:
-    """The lightest of all arcs that differ only in weight."""
+    """The lightest arc of each group that differs only in weight."""
     first, second = arcs.source.astype(np.int64) << 32 | arcs.ilabel, arcs.olabel.astype(np.int64) << 32 | arcs.target
     order = np.lexsort((arcs.weight, second, first))
     is_new = np.ones(len(order), np.bool_)

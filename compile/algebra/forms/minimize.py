@@ -21,11 +21,11 @@ def minimize(arcs: Arcs) -> Arcs:
 
 
 def merge_states(arcs: Arcs) -> Arcs:
-    """The trimmed machine with states merged that have the same arcs. It has the same paths, and never more states, also where
+    """The trimmed machine in which states with the same arcs are merged. It has the same paths, and never more states, even if
     determinization would be too large.
 
-    Arcs that read and write nothing count as other arcs. The arcs of a state with the same labels are distinguished by their order, so some
-    states with the same paths are not merged.
+    Arcs that read and write nothing are treated like other arcs. The arcs of a state with the same labels are distinguished by their order,
+    so some states with the same paths are not merged.
     """
     arcs = connect(arcs)
     if not arcs.states:

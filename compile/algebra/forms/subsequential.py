@@ -1,10 +1,10 @@
 """Determinization by input: no state of the result has two arcs that read the same label.
 
-A state of the result is a set of states of the machine, each with its *delay*, the labels that are still to be written, and a weight that
-is still to be added. An arc writes the longest common prefix of all delays after it, and has the smallest weight; the rest stays in the
-set. At the end of an input, what is left is written by arcs that read nothing.
+A state of the result is a set of states of the machine, each with its *delay* (the labels still to be written) and a weight still to be
+added. An arc writes the longest common prefix of all delays after it, and has the smallest of their weights; the rest stays in the set. At
+the end of an input, arcs that read nothing write the rest of the output.
 
-Example: of ``ab → x`` and ``ac → y``, the arc of a writes nothing, and the next one x or y.
+Example: with ``ab → x`` and ``ac → y``, the arc that reads a writes nothing, and the next arc writes x or y.
 
 Source: Mohri 1997, *Finite-state transducers in language and speech processing*, Section 4 (p-subsequential transducers).
 """
@@ -23,23 +23,23 @@ from fst.compile.algebra.forms.determinize import need_twins
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.kernels.room import SizeError
 
-MAX_SIZE = 1 << 22  # members of all sets, and labels of their delays; a member takes some 300 bytes
-SIZE, SIZE_FACTOR = 1 << 18, 256  # their number in small machines: `SIZE`, and this number for each state
-MAX_CLOSED = 1 << 20  # members that follow one set by arcs that read nothing, and labels of their delays
-STEPS, STEPS_FACTOR = 1 << 22, 1024  # arcs that are followed: `STEPS`, and this number for each state
-MANY_SETS, SETS_FACTOR = 1 << 10, 16  # a weighted machine with more sets, and more for each state, is tested
+MAX_SIZE = 1 << 22  # maximum number of members of all sets, plus the labels of their delays; a member takes some 300 bytes
+SIZE, SIZE_FACTOR = 1 << 18, 256  # maximum of both in small machines: `SIZE`, plus this number for each state
+MAX_CLOSED = 1 << 20  # members that follow one set by arcs that read nothing, plus the labels of their delays
+STEPS, STEPS_FACTOR = 1 << 22, 1024  # arcs that are followed: `STEPS`, plus this number for each state
+MANY_SETS, SETS_FACTOR = 1 << 10, 16  # a weighted machine is tested when it has this many sets and this many for each of its states
 DIGITS = 6  # decimals of compared weights
 
 Labels = tuple[int, ...]
-Member = tuple[int, Labels]  # a state, and the labels that are still to be written; `END` instead of a state: the end of a path
-Members = dict[Member, float]  # with the weight that is still to be added
+Member = tuple[int, Labels]  # a state, or `END` for the end of a path; and the labels that are still to be written
+Members = dict[Member, float]  # a member, with the weight that is still to be added
 END = -1
 REFUSED = "use a machine whose outputs and weights are determined by a bounded part of the input, or fst.compile.lookup"
 
 
 def determinize_input(arcs: Arcs) -> Arcs:
-    """A machine with the same pairs and weights in which no state has two arcs that read the same label. Strings of several labels, and
-    what is left at the end of an input, are written by arcs that read nothing. An input with n outputs has n ends.
+    """A machine with the same pairs and weights in which no state has two arcs that read the same label. Strings of several labels, and the
+    rest of an output at the end of an input, are written by arcs that read nothing. An input with n outputs has n ends.
     """
     arcs = connect(arcs)
     if not arcs.states:
@@ -62,7 +62,7 @@ def determinize_input(arcs: Arcs) -> Arcs:
 
 
 class _Sets:
-    """The sets that are found so far, in the order of their numbers. Iteration includes sets that are found on the way."""
+    """The sets that are found so far, in the order of their numbers. Iteration includes sets that are found during the iteration."""
 
     def __init__(self, arcs: Arcs) -> None:
         self._arcs, self._rows, self._final = arcs, [[*arcs.arcs_of(state)] for state in range(arcs.states)], arcs.final
@@ -88,7 +88,7 @@ class _Sets:
         return number
 
     def following(self, members: Members) -> dict[int, Members]:
-        """The members after each label that is read next."""
+        """The members after each label that can be read next."""
         found = dict[int, Members]()
         for (state, delay), before in members.items():
             self._take(len(self._rows[state]) if state != END else 0)
@@ -98,7 +98,7 @@ class _Sets:
         return {read: self._closed(targets) for read, targets in found.items()}
 
     def _closed(self, members: Members) -> Members:
-        """The members, and those that follow by arcs that read nothing: as far as they read something, and the ends of paths."""
+        """The given members, and the members that follow by arcs that read nothing: those that read something, and the ends of paths."""
         waiting, size = [*members], 0
         while waiting:
             state, delay = waiting.pop()
@@ -130,7 +130,7 @@ def _fault(found: str) -> SizeError:
 
 
 def _put(members: Members, key: Member, weight: float) -> bool:
-    """Keep the smaller weight; return whether a member is new or lighter."""
+    """Keep the smaller weight of a member; return whether the member is new or lighter."""
     is_better = weight < members.get(key, np.inf)
     if is_better:
         members[key] = weight
@@ -142,7 +142,7 @@ def _longer(delay: Labels, written: int) -> Labels:
 
 
 def _split(members: Members) -> tuple[Labels, float, Members]:
-    """The longest common prefix of all delays, the smallest weight, and the members without them.
+    """The longest common prefix of all delays, the smallest weight, and the members without this prefix and weight.
 
     Examples:
         >>> _split({(1, (97, 98)): 1.0, (2, (97,)): 3.0})

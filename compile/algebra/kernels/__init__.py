@@ -1,1 +1,3 @@
-"""Loops over arc tables. They allocate nothing: tables and pools are passed in, and a call that fills one returns, to be continued."""
+"""Loops over arc tables. They allocate nothing: the caller passes tables and pools, and a call that fills one returns, so that the caller
+can continue it.
+"""

@@ -1,4 +1,4 @@
-"""Composition: pairs of states, each arc of the first machine with the arcs of the second that read what it writes."""
+"""Composition: pairs of states; each arc of the first machine is paired with the arcs of the second that read what it writes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from fst.core.jit import inlined, kernel
 
 @inlined
 def pack_pair(first, second, waits):
-    """The key of a pair of states; `waits`: the second machine has moved alone, and the first must not do so before the next match."""
+    """The key of a pair of states; `waits`: the second machine has moved alone, and the first must not move alone before the next match."""
     return np.int64(first) << 32 | np.int64(second) << 1 | np.int64(waits)
 
 
 @inlined
 def find(label, first, end, ilabel):
-    """The first of the sorted places `first` to `end` whose label is not smaller than `label`."""
+    """The first place from `first` to `end` whose label is not smaller than `label`; labels are sorted."""
     while first < end:
         middle = (first + end) >> 1
         if ilabel[middle] < label:
@@ -40,13 +40,14 @@ def put(arc, read, write, target, weight, output):
 def compose(first, kinds, second, sink, keys, slots, output, counts):
     """Add the arcs of pairs to a machine, until all pairs that can be reached are complete or an array is full.
 
-    ε-arcs of the two machines are sequenced: those of the first that write nothing come before those of the second that read nothing, so
-    no two paths differ only in the order of moves.
+    ε-arcs are sequenced: the first machine's arcs that write nothing come before the second machine's arcs that read nothing, so no two
+    paths differ only in the order of moves.
 
     Args:
         first, second: rows of the machines: row_start, ilabel, olabel, target, weight; sorted by (state, ilabel).
         kinds: int8[states of the first], `SOME_EPSILON`, `ONLY_EPSILON` (if it is not final) or 0.
-        sink: a state of the second machine that reads everything, for a difference: a label that no arc reads leads there; -1: none.
+        sink: a state of the second machine that reads everything, for a difference: every label that no arc reads leads to the sink; -1:
+            there is none.
         keys, slots: pairs and their numbers; see `number_of`. Pair 0 is the start.
         output: row_start, ilabel, olabel, target, weight of the new machine.
         counts: see `counters`.

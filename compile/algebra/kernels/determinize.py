@@ -31,7 +31,7 @@ def quantum(residual):
 
 @inlined
 def is_same(set_, other, size, pool):
-    """Whether two sets of `size` members have the same states, and residuals equal up to a quantum."""
+    """Whether two sets of `size` members have the same states, and the same residuals up to a quantum."""
     for index in range(size):
         if pool.members[set_ + index] != pool.members[other + index]:
             return False
@@ -44,7 +44,8 @@ def is_same(set_, other, size, pool):
 def number_of_set(begin, end, pool, counts):
     """The number of the set at the end of the pool. If the set is known, it is removed from the pool; if not, it gets the next number.
 
-    This is not `fst.automata.kernels.hashing.intern`, because sets are equal up to a quantum, and keep the residuals of the first.
+    This is not `fst.automata.kernels.hashing.intern`, because sets with residuals equal up to a quantum are one set, which keeps the
+    residuals found first.
     """
     digest = np.uint64(end - begin)
     for index in range(begin, end):
@@ -81,9 +82,9 @@ def merge(begin, middle, end, codes, weights, sorted_codes, sorted_weights):
 
 @part
 def gather(first, end, machine, pool, buffer):
-    """Copy the arcs of all members of a set to the buffer, sorted by code; return in which half of the buffer they are.
+    """Copy the arcs of all members of a set to the buffer, sorted by code; return which half of the buffer contains them.
 
-    Each member's arcs are a sorted run; ``buffer.runs`` are the starts of runs, which are merged in pairs.
+    Each member's arcs are a sorted run; ``buffer.runs`` contains the starts of the runs, which are merged in pairs.
     """
     made = 0
     for index in range(first, end):
@@ -119,15 +120,15 @@ def begin(state, pool, counts):
 def determinize(machine, pool, buffer, output, counts):
     """Add the arcs of sets to a machine, until all sets that can be reached are complete or an array is full.
 
-    The weight of an arc is the smallest of all weights to its target set; what a member has more is its residual (Mohri 1997).
+    The weight of an arc is the smallest of all weights to its target set; the surplus of each member is its residual (Mohri 1997).
 
     Args:
         machine: row_start, codes (label << 32 | target, sorted in each row), weight and final of a machine without ε.
-        pool: the sets: members, residuals; starts (of each set, and the end of the last); hashes, slots (1 + number of a set). Set 0,
-            which is made by `begin`, is the start.
+        pool: the sets: members, residuals; starts (the start of each set, and the end of the last); hashes, slots (1 + number of a set).
+            Set 0, which is made by `begin`, is the start.
         buffer: codes int64[2, n], weights float64[2, n], runs int64[states + 1].
         output: row_start, label, target, weight, final of the new machine.
-        counts: see `counters`. ``counts[BUFFER]`` is the length of the buffer that is needed.
+        counts: see `counters`. ``counts[BUFFER]`` is the required length of the buffer.
 
     Returns:
         `COMPLETE`, `MORE_STATES`, `MORE_ARCS`, `MORE_MEMBERS` or `MORE_BUFFER`.

@@ -18,12 +18,12 @@ def close(states, epsilons, others, final, distance, queued, queue, closure, mos
         states: int32[n], the states that have ε-arcs.
         epsilons: row_start, target, weight of the ε-arcs, whose cycles have no negative weight.
         others: row_start, ilabel, olabel, target, weight of the other arcs.
-        final: float64[states, 2]: final weights, and the new ones.
-        distance: float64[states], initially infinity, and so again at the end.
-        queued: bool[states], initially False, and so again at the end.
-        queue: int32[states + 1], a ring.
+        final: float64[states, 2]: column 0 contains the final weights, column 1 the new ones.
+        distance: float64[states], infinity before and after the call.
+        queued: bool[states], False before and after the call.
+        queue: int32[states + 1], scratch: a ring buffer of states.
         closure: int32[states], scratch: the states of a closure.
-        most: the number of ε-arcs that are followed before the kernel returns.
+        most: a call returns once it has followed more ε-arcs than this.
         output: source, ilabel, olabel, target, weight of the copied arcs.
         counts: see `counters`.
 

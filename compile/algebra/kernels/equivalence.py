@@ -6,12 +6,12 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 
-TOLERANCE = 2.0**-10  # weights are equal if they differ by no more
+TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 
 
 @inlined
 def root_of(state, parents):
-    """The representative of a state's set; the path to it is halved."""
+    """The representative of a state's set; the call halves the path to it."""
     while parents[state] != state:
         parents[state] = parents[parents[state]]
         state = parents[state]
@@ -32,9 +32,9 @@ def agree(first, second, final, begin, parents, queue):
 
     Args:
         first, second: row_start, label, target, weight of the machines, sorted by (state, label).
-        final: their final weights, one after the other.
+        final: the final weights of both machines, one after the other.
         begin: the two start states.
-        parents: int32[states of both], each state itself at first; the sets of states that must agree.
+        parents: int32[states of both], initially each state itself; output, the sets of states that must agree.
         queue: int32[2 · states of both], scratch: pairs of states.
     """
     offset = len(first.row_start) - 1

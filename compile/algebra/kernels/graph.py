@@ -31,12 +31,12 @@ def reach(row_start, target, queue, count, seen):
 
 @kernel
 def finish_order(row_start, target, first, cursor, stack, order):
-    """List states so that each state follows the states that it reaches, except along cycles: the order in which a depth-first search
-    leaves them.
+    """List states in the order in which a depth-first search leaves them: each state follows the states that it reaches, except along
+    cycles.
 
     Args:
         row_start, target: the rows of a machine.
-        first: the state with which the search begins; the search begins again from each state that is left.
+        first: the state with which the search begins; it begins again from each state not yet visited.
         cursor: int64[states], initially -1: the next arc of each state, or -1 before its visit.
         stack: int32[states], scratch.
         order: output, int32[states].
@@ -66,13 +66,13 @@ def finish_order(row_start, target, first, cursor, stack, order):
 
 @kernel
 def improve(order, row_start, target, weight, distance, following):
-    """Improve the distance of each state once, in the given order; return whether one became smaller.
+    """Improve the distance of each state once, in the given order; return whether any distance became smaller.
 
     Args:
         order: int32[states].
         row_start, target, weight: the rows of a machine.
         distance: float64[states]; becomes the minimum of itself and ``weight[arc] + distance[target[arc]]`` over the state's arcs.
-        following: int32[states], the target of the arc that improved each state last; -1: none did.
+        following: int32[states], the target of the arc that last improved each state; -1 if no arc did.
     """
     changed = False
     for state in order:

@@ -14,16 +14,16 @@ from fst.automata.hashing import hashes_of, longer, slots_of
 from fst.compile.algebra.arcs import Arcs, read_only
 from fst.errors import UnsupportedError
 
-# Indices into `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state. `STATES` is also
-# `fst.automata.kernels.hashing.ITEMS`.
+# Indices into `counts`, int64[5]: the numbers of things that a builder has made so far. A builder that is called again continues after the
+# last complete state. `STATES` is also `fst.automata.kernels.hashing.ITEMS`.
 STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
 # Results of a builder.
 COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER, MORE_STEPS = range(6)
-# Kinds of states of the first machine of a composition, by the arcs that write nothing; 0: there are none.
+# Kinds of states of the first machine of a composition, by their arcs that write nothing; 0: there are no such arcs.
 SOME_EPSILON, ONLY_EPSILON = 1, 2
 
 MAX_STATES = 1 << 23
-MAX_ARCS = 1 << 24  # also the largest number of members of sets; an arc takes 16 bytes, and as many while it is copied
+MAX_ARCS = 1 << 24  # also the largest number of members of sets; an arc takes 16 bytes, and another 16 while it is copied
 REMEDY = "apply it to smaller machines, or to their optimize()"
 
 
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
 
 @contextmanager
 def of_file(path: Path) -> Iterator[None]:
-    """Add the file to the message of a `SizeError`; the remedy for a machine becomes that for a dictionary."""
+    """Add the file to the message of a `SizeError`, and replace the remedy for a machine by the remedy for a dictionary."""
     try:
         yield
     except SizeError as error:
@@ -65,7 +65,7 @@ def rows_of(arcs: Arcs) -> Rows:
 
 
 def unchanging(rows: Rows) -> Rows:
-    """Rows that a kernel only reads, see `read_only`."""
+    """Rows that a kernel only reads; see `read_only`."""
     columns: tuple[NDArray[Any], ...] = rows
     return Rows._make([read_only(column) for column in columns])
 
@@ -82,11 +82,11 @@ def counters() -> NDArray[np.int64]:
 
 
 def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64], operation: str) -> NDArray[Any]:
-    """A copy of twice the length, at most `cap`.
+    """A copy of an array with twice the length, at most `cap`.
 
     Args:
-        array: the array; 0 follows its elements.
-        cap: the largest length; twice of a length that is not larger.
+        array: the array to copy; zeros follow its elements.
+        cap: the largest length of the copy.
     """
     if len(array) >= cap:
         made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"

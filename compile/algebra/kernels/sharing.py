@@ -1,10 +1,11 @@
 """Trees of sorted strings whose equal subtrees are stored once.
 
-Only the nodes on the path of the latest string are open. A node is closed after the last string below it. Its arcs are then known, and an
-earlier node with the same arcs takes its place (Daciuk et al. 2000, "Incremental construction of minimal acyclic finite-state automata").
+Only the nodes on the path of the latest string are open. A node is closed after the last string below it. The arcs of a closed node are
+known, and an earlier node with the same arcs replaces it (Daciuk et al. 2000, "Incremental construction of minimal acyclic finite-state
+automata").
 
-An arc is ``label << 32 | target``. The arcs of all open nodes are on a stack, those of deeper nodes on top. Example: the tree of "ad", "b"
-and "bd", each of which is followed by 0 (arcs as label:target, `FOLLOWING` as -)::
+An arc is ``label << 32 | target``. The arcs of all open nodes are on a stack, with the arcs of deeper nodes on top. Example: the tree of
+"ad", "b" and "bd", each of which is followed by 0 (arcs as label:target, `FOLLOWING` as -)::
 
     string   closed nodes                                       stack afterwards
     ad                                                          -:0
@@ -21,7 +22,7 @@ import numpy as np
 from fst.automata.kernels.hashing import FULL, intern
 from fst.core.jit import inlined, kernel, part
 
-FOLLOWING = (1 << 32) - 1  # the label of an arc to what follows a string
+FOLLOWING = (1 << 32) - 1  # the label of an arc to a continuation of a string
 SHIFT = np.uint64(32)
 
 
@@ -33,7 +34,7 @@ def arc_of(label, target):
 
 @part
 def enter(symbols, begin, length, depth, top, first_node, open_nodes, nodes):
-    """Close the nodes that are not on the path of the next string, and open those that only it has.
+    """Close the nodes that are not on the path of the next string, and open the nodes that are only on that path.
 
     Args:
         symbols: the symbols of strings; ``symbols[begin:begin + length]`` is the next one. The empty string closes all nodes but the root.
@@ -73,11 +74,11 @@ def share(symbols, starts, trees, follow_start, follows, open_nodes, nodes, root
         symbols: uint32[n], the symbols of all strings, below 2³¹, concatenated.
         starts: int64[strings + 1], the first symbol of each string. The strings of a tree are distinct and sorted.
         trees: int64[trees + 1], the first string of each tree.
-        follow_start: int64[strings + 1], and follows: int32[m], the numbers of what follows each string.
-        open_nodes: an `fst.compile.algebra.build.paths.Open` with room for ``strings + m`` arcs, and for one more number than the longest
-            string has symbols.
-        nodes: an `fst.automata.hashing.Pool`. The arcs of a node are those to what follows, with the label `FOLLOWING`, and then one for
-            each child, in the order of their labels.
+        follow_start: int64[strings + 1], and follows: int32[m], the numbers of the continuations of each string.
+        open_nodes: an `fst.compile.algebra.build.paths.Open` with room for ``strings + m`` arcs and for ``longest + 1`` numbers, where
+            `longest` is the number of symbols of the longest string.
+        nodes: an `fst.automata.hashing.Pool`. The arcs of a node lead first to the continuations, with the label `FOLLOWING`, and then to
+            the children, in the order of their labels.
         roots: output, int32[trees], the node of each root.
 
     Returns:

@@ -10,11 +10,11 @@ from fst.errors import UnsupportedError
 CUSTOM, TYPE, IMPORT, FUNCTION, TABLE, MEMORY, GLOBAL, EXPORT, START, ELEMENT, CODE, DATA, DATA_COUNT, TAG = range(14)
 FUNCREF, I32 = b"\x70", b"\x7f"  # types
 I32_CONST, END = b"\x41", b"\x0b"  # instructions
-PADDED = 5  # bytes of LEB128 that hold any number of 32 bits
+PADDED = 5  # bytes of LEB128 that are enough for any number of 32 bits
 
 
 class Reader:
-    """A place in bytes, from which numbers and names are read.
+    """A position in bytes, from which numbers and names are read.
 
     Args:
         data: the bytes.
@@ -24,7 +24,7 @@ class Reader:
         self.data, self.at = data, 0
 
     def __bool__(self) -> bool:
-        """Whether bytes are left."""
+        """Whether any bytes are left."""
         return self.at < len(self.data)
 
     def take(self, count: int) -> bytes:
@@ -59,7 +59,7 @@ class Reader:
         return number - (number >> (bits - 1) << bits)
 
     def sized(self) -> bytes:
-        """Read bytes after their number."""
+        """Read bytes that follow their length."""
         return self.take(self.unsigned())
 
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Reader:
 
 
 def unsigned(number: int) -> bytes:
-    """A number that is not negative in LEB128."""
+    """A nonnegative number in LEB128."""
     found = bytearray()
     while number > 0x7F:
         found.append(number & 0x7F | 0x80)
@@ -86,12 +86,12 @@ def signed(number: int) -> bytes:
 
 
 def sized(data: bytes) -> bytes:
-    """Bytes after their number."""
+    """Bytes, with their length before them."""
     return unsigned(len(data)) + data
 
 
 def section(number: int, items: Iterable[bytes]) -> bytes:
-    """A section with a list of items; empty if there are none."""
+    """A section with a list of items; b"" if there are no items."""
     found = [*items]
     return bytes([number]) + sized(unsigned(len(found)) + b"".join(found)) if found else b""
 

@@ -1,7 +1,9 @@
-"""Link an object for WebAssembly to a module: take the functions and the data that its exports need, and fill in their numbers.
+"""Link an object for WebAssembly to a module: take the functions and the data that its exports need, and fill in the numbers of these
+parts.
 
-The memory of a module is the stack, the data, and what a host adds. The stack grows down to address 0, so a call whose stack is full ends,
-and no data change. In an object, each number to fill in has five bytes; in a module, it has as few as possible.
+The memory of a module contains the stack, then the data, then the memory that a host adds. The stack grows down to address 0, so a call
+that overflows the stack ends before it changes data. In an object, each number to fill in has five bytes; in a module, it has as few as
+possible.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from fst.compile.export.wasm.objects import HEADER, OF_DATA, OF_FUNCTION, OF_GLO
 from fst.errors import UnsupportedError
 
 STACK, PAGE, ALIGNMENT = 1 << 16, 1 << 16, 16  # bytes
-HEAP = "__heap_base"  # exported: the address from which a host may use memory
+HEAP = "__heap_base"  # exported: the address from which a host may use the memory
 NO_SYMBOL, TYPE = -1, "TYPE_INDEX"
-# The meanings of relocations, and the kinds of their symbols.
+# For each relocation, the kind of its symbol.
 MEANINGS = {
     "FUNCTION_INDEX": OF_FUNCTION,
     "TABLE_INDEX": OF_FUNCTION,
@@ -26,10 +28,10 @@ MEANINGS = {
     "TABLE_NUMBER": OF_TABLE,
     TYPE: NO_SYMBOL,
 }
-# The global and the table of a module, which have the index 0.
+# The global and the table that objects import; both have the index 0 in a module.
 IMPORTED = {OF_GLOBAL: "__stack_pointer", OF_TABLE: "__indirect_function_table"}
 Bytes = Callable[[int], bytes]
-# The number of bytes in an object, and a function that encodes a number from 0 to 2³² - 1.
+# For each encoding, the number of bytes in an object, and a function that encodes a number from 0 to 2³² - 1.
 ENCODINGS: dict[str, tuple[int, Bytes]] = {
     "LEB": (PADDED, unsigned),
     "SLEB": (PADDED, lambda number: signed(number - (number >> 31 << 32))),
@@ -42,9 +44,9 @@ class Layout(NamedTuple):
 
     Attributes:
         functions: the index of each function, by its index in the object.
-        slots: the index in the table of each function whose address is taken; no function has the index 0, the address of none.
+        slots: the index in the table of each function whose address is taken; index 0 is the null address, so no function has it.
         segments: the address of each segment.
-        end: the address after all segments.
+        end: the first address after all segments.
     """
 
     functions: dict[int, int]
@@ -57,11 +59,11 @@ def linked(code: bytes, exported: Sequence[str]) -> bytes:
     """Link an object to a module without imports, which exports functions, "memory" and `HEAP`.
 
     Args:
-        code: the object, as LLVM writes it for wasm32.
+        code: the object, in LLVM's format for wasm32.
         exported: the names of the functions.
 
     Raises:
-        UnsupportedError: the object needs something that it does not define, or has a part that is not supported.
+        UnsupportedError: the object needs a symbol that it does not define, or has a part that is not supported.
     """
     of = read(code)
     defined = {symbol.name: symbol.part for symbol in of.symbols if symbol.kind == OF_FUNCTION and symbol.part >= 0}
@@ -82,7 +84,7 @@ def _module(of: Object, layout: Layout, exports: dict[str, int]) -> bytes:
     targets = [unsigned(layout.functions[index]) for index in layout.slots]
     has_table = targets or any(symbol.kind == OF_TABLE for symbol in of.symbols)
     named = {name: (0, layout.functions[index]) for name, index in exports.items()}
-    named |= {"memory": (2, 0), HEAP: (3, 1)}  # each with its kind, and its index among things of this kind
+    named |= {"memory": (2, 0), HEAP: (3, 1)}  # each with its kind, and its index in the module
     return b"".join(
         [
             HEADER,
@@ -112,7 +114,7 @@ def _layout(of: Object, exported: Sequence[int]) -> Layout:
 
 
 def _needed(of: Object, exported: Sequence[int]) -> tuple[set[int], set[int], set[int]]:
-    """The indices of all functions and segments that functions need, and of the functions whose address is taken."""
+    """The indices of all functions and segments that the given functions need, and of the functions whose address is taken."""
     reached: dict[int, set[int]] = {OF_FUNCTION: set(), OF_DATA: set()}
     addressed, waiting = set[int](), [(OF_FUNCTION, index) for index in exported]
     while waiting:
@@ -128,7 +130,7 @@ def _needed(of: Object, exported: Sequence[int]) -> tuple[set[int], set[int], se
 
 
 def _target(each: Relocation, of: Object) -> tuple[int, int]:
-    """The kind of symbol of a relocation, and the index of the function or the segment.
+    """The kind of a relocation's symbol, and the index of the function or the segment.
 
     Raises:
         UnsupportedError: the relocation is not supported, or its symbol is not defined.
@@ -151,7 +153,7 @@ def _filled(part: Part, of: Object, layout: Layout) -> bytes:
     """The contents of a part in a module.
 
     Raises:
-        UnsupportedError: a number lies in another one, or outside of the part.
+        UnsupportedError: a number overlaps another number, or lies outside the part.
     """
     found, end = [], 0
     for each in part.relocations:
@@ -165,7 +167,7 @@ def _filled(part: Part, of: Object, layout: Layout) -> bytes:
 
 
 def _number(each: Relocation, of: Object, layout: Layout) -> int:
-    """The number that replaces that of the object."""
+    """The number that replaces the number in the object."""
     if each.kind.startswith(TYPE):
         return each.target
     symbol = of.symbols[each.target]

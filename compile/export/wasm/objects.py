@@ -1,4 +1,4 @@
-"""Read an object file of LLVM for WebAssembly: functions and data, with the numbers that a linker fills in."""
+"""Read an object file of LLVM for WebAssembly: functions and data, and the positions of the numbers that a linker fills in."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fst.compile.export.wasm.encoding import Reader
 from fst.errors import UnsupportedError
 
 HEADER = b"\0asm\1\0\0\0"
-VERSION = 2  # of the section "linking"
+VERSION = 2  # the version of the section "linking"
 SEGMENTS, CONSTRUCTORS, GROUPS, SYMBOLS = 5, 6, 7, 8  # parts of the section "linking"
 OF_FUNCTION, OF_DATA, OF_GLOBAL, OF_SECTION, OF_TAG, OF_TABLE = range(6)  # kinds of symbols
 UNDEFINED, EXPLICIT_NAME, ABSOLUTE = 0x10, 0x40, 0x200  # flags of symbols
-ACTIVE = 0  # the kind of segments that are in memory from the beginning
+ACTIVE = 0  # the kind of segments that are in memory when the module starts
 READ = {encoding.TYPE, encoding.IMPORT, encoding.FUNCTION, encoding.ELEMENT, encoding.CODE, encoding.DATA, encoding.DATA_COUNT}
 # The names of relocations, by their numbers.
 RELOCATIONS = (
@@ -26,16 +26,16 @@ RELOCATIONS = (
     *("TABLE_INDEX_SLEB64", "TABLE_INDEX_I64", "TABLE_NUMBER_LEB", "MEMORY_ADDR_TLS_SLEB", "FUNCTION_OFFSET_I64", "MEMORY_ADDR_LOCREL_I32"),
     *("TABLE_INDEX_REL_SLEB64", "MEMORY_ADDR_TLS_SLEB64", "FUNCTION_INDEX_I32"),
 )
-WITH_ADDEND = ("MEMORY_ADDR", "FUNCTION_OFFSET", "SECTION_OFFSET")  # how their names begin
+WITH_ADDEND = ("MEMORY_ADDR", "FUNCTION_OFFSET", "SECTION_OFFSET")  # the beginnings of the names of relocations with an addend
 
 
 class Relocation(NamedTuple):
     """A number that the linker fills in.
 
     Attributes:
-        kind: a member of `RELOCATIONS`: the meaning of the number and its encoding.
-        offset: the place of the number, in bytes from the beginning of its part.
-        target: the index of a symbol; of a type for "TYPE_INDEX_LEB".
+        kind: the meaning and the encoding of the number, a member of `RELOCATIONS`.
+        offset: the position of the number, in bytes from the beginning of its part.
+        target: the index of a symbol; for "TYPE_INDEX_LEB", the index of a type.
         addend: the distance from the symbol in bytes.
     """
 
@@ -46,11 +46,11 @@ class Relocation(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A function or a segment of data, which a linker takes as a whole, or not at all.
+    """A function or a segment of data, which a linker takes as a whole or omits.
 
     Attributes:
         contents: the body of a function, or the bytes of a segment.
-        relocations: the numbers to fill in, in the order of their places.
+        relocations: the numbers to fill in, in the order of their positions.
         type: the index of a function's type.
         alignment: the address of a segment is a multiple of this number of bytes.
     """
@@ -62,13 +62,13 @@ class Part(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A function, a place in a segment, or another thing, by its name.
+    """A named function, position in a segment, or other thing.
 
     Attributes:
         kind: `OF_FUNCTION`, `OF_DATA` or another kind.
         name: the name; empty for a section.
         part: the index of a function, or of a segment; -1 if the object does not define it.
-        offset: the place in the segment in bytes.
+        offset: the position in the segment in bytes.
     """
 
     kind: int
@@ -83,7 +83,7 @@ class Object(NamedTuple):
     Attributes:
         types: the contents of the section with the types of functions.
         functions, segments: the parts that the object defines.
-        symbols: the symbols, whose indices relocations contain.
+        symbols: the symbols; relocations contain indices into this list.
     """
 
     types: bytes
@@ -96,7 +96,7 @@ def read(code: bytes) -> Object:
     """Read an object.
 
     Raises:
-        UnsupportedError: the bytes are no object for static linking, or they have a section or a relocation that is not supported.
+        UnsupportedError: the bytes are no object for static linking, or the object has a section or a relocation that is not supported.
     """
     reader = Reader(code)
     if reader.take(len(HEADER)) != HEADER:
@@ -129,7 +129,7 @@ def _sections(reader: Reader) -> Iterator[tuple[int, bytes]]:
 
 
 def _items(contents: bytes) -> Iterator[Reader]:
-    """The reader of a list, once for each item, which the caller reads."""
+    """A reader at the items of a list, yielded once for each item; the caller reads the item."""
     reader = Reader(contents)
     for _ in range(reader.unsigned()):
         yield reader
@@ -158,18 +158,18 @@ def _relocations(reader: Reader) -> Iterator[Relocation]:
 
 
 def _bodies(contents: bytes) -> Iterator[tuple[int, bytes]]:
-    """The place of each function in its section, and its body."""
+    """The position of each function in its section, and its body."""
     for reader in _items(contents):
         size, begin = reader.unsigned(), reader.at
         yield begin, reader.take(size)
 
 
 def _segments(contents: bytes) -> Iterator[tuple[int, bytes]]:
-    """The place of each segment in its section, and its bytes."""
+    """The position of each segment in its section, and its bytes."""
     for reader in _items(contents):
         if (kind := reader.unsigned()) != ACTIVE:
             raise UnsupportedError(f"a segment of the object is of kind {kind}; expected {ACTIVE}, in memory at first: use no threads")
-        reader.byte(), reader.signed(), reader.byte()  # the expression of its address, which a linker determines
+        reader.byte(), reader.signed(), reader.byte()  # the expression of the segment's address, which a linker determines
         size, begin = reader.unsigned(), reader.at
         yield begin, reader.take(size)
 
@@ -181,7 +181,7 @@ def _alignments(contents: bytes) -> Iterator[int]:
 
 
 def _parts(found: Sequence[tuple[int, bytes]], relocations: Sequence[Relocation]) -> list[Part]:
-    """The parts of a section from their places and contents, and the relocations of the section."""
+    """The parts of a section from their positions and contents, and the relocations of the section."""
     begins, own = [begin for begin, _ in found], [list[Relocation]() for _ in found]
     for each in sorted(relocations, key=lambda each: each.offset):
         place = bisect_right(begins, each.offset) - 1
@@ -192,7 +192,7 @@ def _parts(found: Sequence[tuple[int, bytes]], relocations: Sequence[Relocation]
 
 
 def _imports(contents: bytes) -> dict[int, list[str]]:
-    """The names of imported things, by the kind of their symbols."""
+    """The names of imports, by the kind of their symbols."""
     found: dict[int, list[str]] = {kind: [] for kind in (OF_FUNCTION, OF_GLOBAL, OF_TAG, OF_TABLE)}
     memories: list[str] = []
     kinds = found[OF_FUNCTION], found[OF_TABLE], memories, found[OF_GLOBAL], found[OF_TAG]

@@ -22,7 +22,7 @@ from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTabl
 from fst.tables.strings import stored_bytes
 
 MAX_ARCS = 1 << 22  # maximum number of arcs of a machine, which take some 300 bytes each during compilation
-BEGINNING = 1 << 12  # number of bytes of a file that decide its format; a packed file has a header
+BEGINNING = 1 << 12  # number of bytes at the start of a file from which its format is determined; a packed file has a header
 
 
 def best_path(
@@ -39,7 +39,7 @@ def best_path(
         source: a file of OpenFst (``.fst``, ``.far``) or AT&T text, possibly packed with gzip; or a `fst.Fst`.
         name: the key of the machine in an archive (``.far``); None: the file is a machine, or an archive of one.
         unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if the
-            labels are UTF-8, as pynini writes them by default; otherwise code points.
+            labels are UTF-8, pynini's default; otherwise code points.
         unknown: the treatment of texts without a path: "error" raises `fst.TextError`, "copy" copies them.
 
     Returns:

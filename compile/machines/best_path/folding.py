@@ -1,9 +1,8 @@
-"""Remove ε-arcs: fold chains of arcs, and break cycles of ε-arcs, so that every state has a number below those of its ε-arcs' targets.
+"""Remove ε-arcs: fold chains of arcs, and break cycles of ε-arcs, so that each state has a lower number than the targets of its ε-arcs.
 
-A state that has a single arc, and is not final, needs no node at run time: if this arc or the arc before it reads nothing, both become one
-arc. A cycle of ε-arcs with a negative weight is refused, because no path is then the best; other cycles are on no best path. So the states
-of a cycle are split: one half has the arcs that leave the cycle, and from the other half the best path to each of these halves is one
-ε-arc.
+A nonfinal state with a single arc needs no node at run time: if this arc or the arc before it reads nothing, both become one arc. A cycle
+of ε-arcs with a negative weight is refused, because then no path is the best; other cycles are on no best path. So each state of a cycle is
+split in two: the second half has the arcs that leave the cycle; the first half has one ε-arc to each second half, for the best path to it.
 
 Example (read:written/weight → target)::
 
@@ -25,14 +24,14 @@ from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.best_path.table import EPSILON
 
 MAX_CYCLE = 1 << 8  # maximum number of states of a cycle of ε-arcs
-MAX_SPLIT = 1 << 22  # maximum number of arcs that replace all cycles
+MAX_SPLIT = 1 << 22  # maximum number of arcs that replace all cycles of a machine
 MAX_WRITTEN = 1 << 12  # maximum number of bytes that a path inside a cycle writes
-MAX_JOINED = 128  # number of bytes of an output from which on arcs are no longer joined, so that outputs of shared chains stay small
+MAX_JOINED = 128  # arcs are not joined if an output has this many bytes or more, so that outputs of shared chains stay small
 
 
 def folded(machine: Machine) -> Machine:
-    """Join arcs into and out of states that have a single arc. Of arcs that read the same byte and have the same target, keep the best, one
-    for each output.
+    """Join arcs into and out of states that have a single arc. Of arcs that read the same byte and have the same target, keep the arcs of
+    least weight, one for each output.
     """
     following = [row[0] if len(row) == 1 and state not in machine.finals else None for state, row in enumerate(machine.rows)]
     rows: list[list[Arc]] = [[] for _ in machine.rows]
@@ -98,7 +97,7 @@ def _split(states: Sequence[int], rows: list[list[Arc]], finals: dict[int, int])
 
 
 def _best(start: int, inner: dict[int, list[Arc]]) -> list[Arc]:
-    """For each state of a cycle, the arc for the best path to it from `start`; of equal paths, one with the fewest arcs."""
+    """For each state of a cycle, the arc for the best path to it from `start`; of equal paths, a path with the fewest arcs."""
     found = {start: Arc(EPSILON, b"", 0, start)}
     before: dict[int, int] = {}
     improved = [start]
@@ -120,7 +119,7 @@ def _best(start: int, inner: dict[int, list[Arc]]) -> list[Arc]:
 
 
 def _cycle(state: int, before: dict[int, int]) -> str:
-    """The states of a cycle that leads to a state, as text."""
+    """The states of a cycle that leads to a state, as text for a message."""
     for _ in before:
         state = before[state]
     states = [state]

@@ -1,4 +1,4 @@
-"""The rows of a machine over bytes, which the steps of the compiler pass on: for each state its arcs.
+"""The rows of a machine over bytes, which the steps of the compiler pass on: the arcs of each state.
 
 A character becomes the bytes of its UTF-8: an arc that reads several bytes becomes a path, and arcs of one state share the first bytes of
 their paths. A symbol of several characters is read and written as its characters.
@@ -15,7 +15,7 @@ from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs
 from fst.errors import VocabularyError, quoted
 from fst.machines.best_path.table import EPSILON, WEIGHT_BITS
 
-WHOLE_BITS = 36  # number of bits of the largest weight of a machine, as a whole number
+WHOLE_BITS = 36  # maximum number of bits of a machine's weights, as whole numbers
 
 
 class Arc(NamedTuple):
@@ -23,9 +23,9 @@ class Arc(NamedTuple):
 
     Attributes:
         byte: the byte that the arc reads, or `EPSILON`.
-        output: the bytes that it writes.
-        weight: its weight, a whole number.
-        target: the state after it.
+        output: the bytes that the arc writes.
+        weight: the weight of the arc, a whole number.
+        target: the state after the arc.
     """
 
     byte: int
@@ -45,7 +45,7 @@ class Machine(NamedTuple):
         rows: the arcs of each state.
         finals: the weight of ending in each final state.
         start: the first state.
-        exponent: a weight as a whole number is the weight times ``2 ** exponent``.
+        exponent: a weight is stored as a whole number, the weight times ``2 ** exponent``.
     """
 
     rows: list[list[Arc]]
@@ -55,7 +55,7 @@ class Machine(NamedTuple):
 
 
 def machine_of(arcs: Arcs) -> Machine:
-    """The machine over bytes of an arc table that has states, without states that are on no path."""
+    """The machine over bytes of an arc table that has states; states that are on no path are left out."""
     ends = arcs.final[np.isfinite(arcs.final)]
     largest = float(np.abs(np.concatenate([arcs.weights, ends])).max(initial=0))
     exponent = WHOLE_BITS - int(np.frexp(largest)[1])
@@ -78,7 +78,7 @@ def _whole(weight: float, exponent: int) -> int:
 
 
 def _spelled(arcs: Arcs) -> dict[int, bytes | None]:
-    """The bytes of each label; None for text that has no UTF-8."""
+    """The bytes of each label; None if the label's text has no UTF-8."""
     found: dict[int, bytes | None] = {0: b""}
     for label in np.unique(np.concatenate([arcs.ilabel, arcs.olabel])).tolist():
         if label and label < FIRST_SYMBOL and arcs.unit == "utf-8":
@@ -107,7 +107,7 @@ def _add(rows: list[list[Arc]], inner: dict[bytes, int], state: int, data: bytes
 
 
 def trimmed(machine: Machine) -> Machine:
-    """Drop the arcs of states that no path from the start reaches, and arcs to states from which no path ends."""
+    """Drop the arcs of states that the start does not reach, and arcs to states that reach no end."""
     edges = [(state, arc.target) for state, row in enumerate(machine.rows) for arc in row]
     ending = leading_to(machine.finals, edges)
     reached = leading_to([machine.start], ((target, state) for state, target in edges if target in ending))
@@ -116,7 +116,7 @@ def trimmed(machine: Machine) -> Machine:
 
 
 def need_in_range(machine: Machine) -> None:
-    """Refuse weights that are out of range after cycles were broken."""
+    """Refuse weights that are out of range after cycles are broken."""
     for state, row in enumerate(machine.rows):
         if any(abs(arc.weight) >> WEIGHT_BITS for arc in row):
             raise VocabularyError(f"arcs after state {state} that read nothing have a very large weight together; scale the weights")

@@ -6,9 +6,9 @@ no adjacent pair is in the list. `fst.compile.machines.bpe.item_sets` and `fst.m
 - t, u, w: tokens; |t|: the number of bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
 - ρ(t): the rank of this merge; -1 for an atom.
-- A token is *canonical* if BPE makes it from its own bytes. In every text, BPE makes only canonical tokens, because no merge crosses the
-  ends of the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t,
-  suc t) makes t.
+- A token is *canonical* if BPE makes it from its own bytes. In every text, BPE makes only canonical tokens: no merge crosses the ends of
+  the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t, suc t)
+  makes t.
 - A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. With a proper list, the ranks
   of the merges that BPE executes never decrease.
 """
@@ -75,8 +75,8 @@ class Spelled:
         starts: int64[tokens], the start of each token in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens], the id of each token.
-        atoms: int32[CODES], the token of each code of a byte; -1 for a code without a token.
-        whole: bool[tokens], whether the prefix and the suffix of the token are those of a complete pre-token.
+        atoms: int32[CODES], for each code of a byte, the token of this byte; -1 for a code without a token.
+        whole: bool[tokens], whether the token has the prefix and the suffix of a complete pre-token.
     """
 
     symbols: NDArray[np.uint8]
@@ -141,8 +141,8 @@ def canonical_tokens(merges: Merges) -> CanonicalTokens:
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
-    """All pairs of tokens whose concatenation is a token, sorted as in `transformers`: by the ranks of the concatenation, the left and the
-    right token.
+    """All pairs of tokens whose concatenation is a token, sorted as in `transformers`: by the rank of the concatenation, then of the left
+    token, then of the right token.
     """
     for token in sorted(ranks, key=ranks.__getitem__):
         halves = ((token[:place], token[place:]) for place in range(1, len(token)))
@@ -197,14 +197,14 @@ def _last_merges(
 
 
 def without_automaton(table: BpeTable) -> BpeTable:
-    """The table with its list of merges alone, which is shorter if its symbols are bytes: see `executed_merges`."""
+    """The table with only its list of merges, which is shorter if its symbols are bytes; see `executed_merges`."""
     merges = executed_merges(table) if table.has_automaton and table.metadata.model.letters.are_bytes else table.merges
     return replace(table, entries=table.entries[:0], depths=table.depths[:0], merges=merges)
 
 
 def executed_merges(table: BpeTable) -> Array:
-    """int32[n, 3], the rows of `merges` that BPE executes without dropout, in their order: the last merge of each canonical token. Of a
-    vocabulary with ranks alone, the list of all merges is more than twice as long.
+    """int32[n, 3], the rows of `merges` that BPE executes without dropout, in their order: the last merge of each canonical token. In a
+    vocabulary with only ranks, the list of all merges is more than twice as long.
     """
     known = table.metadata.model.model_tokens
     tokens = dict(zip(table.contents[:known], table.token_ids[:known].tolist(), strict=True))

@@ -1,7 +1,7 @@
 """Kernels of the BPE compiler, which find the last merge of every token, and the items and states of `fst.compile.machines.bpe.item_sets`.
 
-Kernels allocate no memory, so the caller provides the arrays. If an array is too small, the kernel returns False, and the caller calls it
-again with larger arrays.
+Kernels allocate no memory; the caller provides the arrays. If an array is too small, the kernel returns False, and the caller calls the
+kernel again with larger arrays.
 
 Example: the merges a+b (rank 0), b+c (1) and ab+c (2). T(a) = {ab}, T(b) = {bc} and T(ab) = {abc}. bc is not in T(ab), since its rank is
 above that of ab::
@@ -33,7 +33,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
         symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical_tokens.Spelled`.
         order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before the
             token is visited.
-        own: int32[tokens], the rank of each pair whose concatenation is the token; -1: only pairs in the merge list have ranks.
+        own: int32[tokens], for each token, the rank of any pair that concatenates to it; -1: only pairs in the merge list have ranks.
         result: int32[ranks], the token that the merge of each rank makes.
         pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.pairs_for`. For each token with a rank in `own`, the kernel inserts
             the pair of its last merge.
@@ -80,7 +80,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, ite
     the same number.
 
     As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
-    open: they may get more edges. The edges of open nodes are on a stack, with the edges of deeper nodes on top.
+    *open*, so they may get more edges. The edges of open nodes are on a stack, with the edges of deeper nodes on top.
 
     Args:
         keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).
@@ -141,8 +141,8 @@ def close_states(roots, item_starts, edges, atoms, states, depths, starts, label
         atoms: int32[256], the token of each byte; -1 for a byte without a token.
         states: the `fst.automata.hashing.Pool` of states, each with its last token and its items.
         depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
-        kids, counts, done: scratch. For each byte: the items after the byte, the number of these items, and 1 + the token that the byte
-            completes. `counts` and `done` are initially 0.
+        kids, counts, done: scratch for each byte. They contain the items after the byte, the number of these items, and 1 + the token that
+            the byte completes. `counts` and `done` are initially 0.
         touched: scratch for the bytes on which the current state has transitions.
         key: int32[maximum number of items + 2], scratch: a state.
         progress: int64[1], initially 0: the number of complete states.

@@ -146,9 +146,9 @@ def _model_metadata(source: Source[BpeModel], tokens: CanonicalTokens, words: ND
 
 
 def _long_pretokens(model: BpeModel, tokens: CanonicalTokens, words: NDArray[np.uint64]) -> tuple[int, ...]:
-    """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not contain.
+    """With `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words.
 
-    The table lacks a token that is too long, or whose hash equals that of another token.
+    Such a token is too long for the table of words, or its hash equals that of another token.
     """
     if not model.ignore_merges:
         return ()

@@ -10,12 +10,13 @@ Notation, in addition to `fst.compile.machines.bpe.canonical_tokens` and `fst.ma
 **Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t = u or ρ(t) < ρ(c), where c is the token on spine(u) with suc c = pre
 t.
 
-*Proof.* BPE executes merges in the order of their ranks. Until a merge crosses the cut between x and suc t, both sides are merged as if
-they were alone. Suppose that BPE makes t. Then no earlier merge crosses the cut, x alone ends with pre t at rank ρ(t), and pre t is on
-spine(u). If pre t is not u, then c uses pre t at a rank above ρ(t). The reason: with a lower rank, the merge of c would be executed first;
-with the same rank, c would be t, with pre t = suc t, and the merge of c would be executed first because it is on the left. Conversely, up
-to rank ρ(t) the right end of x is merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on
-t alone, where no merge does. At rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
+*Proof.* BPE executes merges in the order of their ranks. Until a merge crosses the cut between x and suc t, each side is merged as if it
+were alone. Suppose that BPE makes t. Then no earlier merge crosses the cut, x alone ends with pre t at rank ρ(t), and pre t is on spine(u).
+If pre t is not u, then c uses pre t at a rank above ρ(t). The reason: with a lower rank, the merge of c would be executed first; with the
+same rank, c would be t, with pre t = suc t, and the merge of c would be executed first because it is on the left. Conversely, up to rank
+ρ(t) the right end of x is merged like pre t alone. No merge of lower rank crosses the cut: it would also cross the cut when BPE runs on t
+alone, but there, the merge of rank ρ(t) is the first to cross. At rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses
+pre t first. ∎
 
 The lemma is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here, the test is evaluated at
 compile time for all states.
@@ -23,11 +24,11 @@ compile time for all states.
 So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that BPE makes at the end of the same string are
 nested. The last token of the string is the longest of these tokens or, if there are none, the last byte.
 
-An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Nodes that have equal tokens and
-equal nodes below them are the same item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each
-item is replaced by the item at the end of its edge for this byte, or dropped if it has no such edge. The next F is the longest token that
-is completed, which is that of the oldest item, or the byte itself if no token is completed. The root of the trie of T(F) becomes the
-youngest item.
+An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Nodes with equal tokens and equal
+child nodes are the same item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each item is
+replaced by the item at the end of its edge for this byte, or dropped if it has no such edge. The next F is the longest completed token,
+which the oldest item among those that complete a token completes; if no token is completed, F is the byte itself. The root of the trie of
+T(F) becomes the youngest item.
 
 If no item has an edge for a byte, the next state depends only on the byte, and is the target of the root's transition. Therefore, the rows
 of states contain only the other transitions.
@@ -50,7 +51,7 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
-MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; for o200k, the sum is 6 million, and sorting takes 8 bytes per element
+MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)| over all u; for o200k, the sum is 6 million, and sorting takes 8 bytes per element
 FIRST_CAPACITY = 8  # initial capacity of arrays, in items or states per token
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
@@ -97,13 +98,13 @@ def close(tokens: CanonicalTokens) -> States:
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
-    widest = 256 * (items.depth + 2)  # the items of a state have read different numbers of bytes, so they are few
+    widest = 256 * (items.depth + 2)  # few, because each item of a state has read a different number of bytes
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key, progress = np.empty(items.depth + 3, np.int32), np.zeros(1, np.int64)
     capacity = FIRST_CAPACITY * len(tokens.rank)
     states = Pool.of(capacity, 9 * capacity + 2 * widest, np.int32)
     depths, starts = np.zeros(capacity, np.int32), np.zeros(capacity + 1, np.int32)
-    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # uses memory only where written
+    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # arrays use memory only where written
     of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
     scratch = kids, counts, done, touched, key, progress
     while not close_states.call(*of_items, states, depths, starts, labels, targets, *scratch):
@@ -152,7 +153,7 @@ def _completions(tokens: CanonicalTokens, by_suffix: Ints) -> NDArray[np.uint64]
     keys = left[siblings].astype(np.int64) << 32 | rank[siblings]
     found, size = [np.empty(0, np.uint64)], 0
     u = np.flatnonzero((left != NULL) | (tokens.tokens.lengths == 1))
-    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the limit below which the rank of t must be
+    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the exclusive upper bound of the rank of t
     while len(u):
         first = np.searchsorted(keys, edge << 32)
         counts = np.searchsorted(keys, edge << 32 | below) - first

@@ -1,10 +1,10 @@
 """The last-token automaton of a byte-level BPE table: its automaton of merges, an automaton of cuts from its splitter, and an automaton of
-the texts that a composing normalizer, such as NFC, leaves alone.
+the texts that a composing normalizer, such as NFC, does not change.
 
-Decoding the tokens of a text gives the normalized text. So a text that the normalizer changes is not the text of canonical tokens. A state
-of the third automaton is the latest letter, by the set of the characters that change it, and the rank of the mark before the next
-character. A character changes a text if it is changed alone; if it is a mark of a lower rank than the mark before it; or if it changes the
-latest letter, and no mark of the same or a higher rank is between them. See The Unicode Standard, 3.11.
+Decoding the tokens of a text gives the normalized text. So no canonical tokens decode to a text that the normalizer changes. A state
+of the third automaton is a pair: the set of the characters that change the latest letter, and the rank of the mark before the next
+character. A character changes a text if the normalizer changes it alone; if it is a mark of a lower rank than the mark before it; or if it
+changes the latest letter, and no mark of the same or a higher rank is between them. See The Unicode Standard, 3.11.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from fst.text.normalizer import Normalizer
 from fst.text.splitter import DEAD, START, Splitter
 from fst.text.whitespace import NO_WHITESPACE
 
-Group = frozenset[int]  # the characters that change a letter
+Group = frozenset[int]  # the characters that change a certain letter
 NOTHING: Group = frozenset()
-# Of characters: whether they are changed alone; their rank; the character, or 0 if it changes no letter; the characters that change them.
+# Of a character: whether it is changed alone; its rank; its code point, or 0 if it changes no letter; and the characters that change it.
 Kind = tuple[bool, int, int, Group]
 MAX_STATES = 1 << 14
 LEADING_COUNT = SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)
 
 
 def composed_texts(by: Composition) -> tuple[Array, Array]:
-    """int32[0x110000], the class of each code point: 0 for characters that change nothing and are not changed; and the automaton over
-    classes, int16[states, classes], the next state; -1 if the text changes. State 0 is the beginning of a text.
+    """int32[0x110000], the class of each code point; class 0 is for characters that change nothing and are not changed. int16[states,
+    classes], the next state of the automaton over classes; -1 if the text changes. State 0 is the beginning of a text.
     """
     kinds, classes = _kinds(by)
     states: dict[tuple[Group, int], int] = {(NOTHING, 0): 0}
@@ -54,7 +54,7 @@ def composed_texts(by: Composition) -> tuple[Array, Array]:
 
 
 def _kinds(by: Composition) -> tuple[dict[Kind, int], Array]:
-    """The class of each kind of characters, in ascending order; int32[0x110000], the class of each code point."""
+    """The class of each kind of character, in ascending order; and int32[0x110000], the class of each code point."""
     groups = _groups(by)
     seconds = {code for group in groups.values() for code in group}
     kinds: dict[Kind, int] = {(False, 0, 0, NOTHING): 0}
@@ -70,7 +70,7 @@ def _is_changed(by: Composition, text: str) -> bool:
 
 
 def _groups(by: Composition) -> dict[int, Group]:
-    """For each letter, the characters that change it if they follow; letters that none changes are left out."""
+    """For each letter, the characters that change it if they follow it; letters that no character changes are left out."""
     followers: dict[int, set[int]] = {}
     for first, second in by.pairs:
         followers.setdefault(by.decompositions.get(first, [first])[0], set()).add(second)
@@ -86,8 +86,8 @@ def _groups(by: Composition) -> dict[int, Group]:
     return {code: group for code, group in found.items() if group}
 
 
-NORM_BITS = 16  # of the classes of `composed_texts`
-Cut = tuple[int, frozenset[int]]  # the state of the current search, and of earlier searches that must not find a longer match
+NORM_BITS = 16  # number of bits of the classes of `composed_texts`
+Cut = tuple[int, frozenset[int]]  # the state of the current search, and the states of earlier searches that must not find a longer match
 BEGIN: Cut = (DEAD, frozenset())  # the beginning of a text, where no search has begun
 
 
@@ -143,7 +143,7 @@ def cuts_of(splitter: Splitter) -> tuple[Array, Array]:
 
 
 def _after(moves: Array, cut: Cut, number: int, begins: bool) -> Cut | None:
-    """The searches after a character of a class, before which a word begins or not; None if the cuts are wrong."""
+    """The searches after a character of a class; `begins`: a word begins before this character. None if the cuts are wrong."""
     state, earlier = cut
     if any(moves[other, number] & 1 for other in earlier):
         return None
@@ -162,7 +162,7 @@ def _may_end(moves: Array, cut: Cut) -> bool:
 
 def _need_matches(moves: Array) -> None:
     """Refuse a splitter if a search may end without a match."""
-    seen, stack = {START}, [START]  # states that searches reach before a match ends
+    seen, stack = {START}, [START]  # states that a search reaches before its match ends
     while stack:
         state = stack.pop()
         for place, move in enumerate(moves[state].tolist()):

@@ -1,4 +1,4 @@
-"""BPE models as the compiler needs them: over bytes, or over characters."""
+"""BPE models over bytes or over characters, in the form that the compiler needs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class BpeModel:
     """A BPE model over bytes or characters. Fields that also exist in `tokenizers` have the same names.
 
     In byte-level BPE, symbols are bytes; otherwise, symbols are characters. A character that is not a token becomes the fallback tokens of
-    its bytes if all of them exist, else the `unk_token`.
+    its bytes if all of these tokens exist, else the `unk_token`.
 
     Attributes:
-        vocabulary: the bytes of each token → id. At the end are the bytes whose only token is a fallback such as ``<0x0A>``.
+        vocabulary: the bytes of each token → id. The last entries are the bytes whose only token is a fallback such as ``<0x0A>``.
         merges: pairs of tokens, the lowest rank first. None: as in `tiktoken`, a pair is merged if its concatenation is a token, and the id
             of this token is the rank.
         ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true for `tiktoken`.
@@ -119,9 +119,9 @@ class BpeModel:
     def may_be_cut(self) -> bool:
         """Whether a pre-token may be cut between two characters that are not adjacent in any token.
 
-        Cuts could change ids in three cases: ids depend on the position in a pre-token; the deletion of an unknown character makes its
-        neighbours adjacent; unknown characters can be fused or change their order. Except at spaces, no cut is between two unknown
-        characters.
+        Cuts could change ids in three cases: if ids depend on the position in a pre-token; if the deletion of an unknown character makes
+        its neighbours adjacent; if unknown characters can be fused or change their order. No pre-token is cut between two unknown
+        characters, except at spaces.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes
@@ -142,7 +142,7 @@ class BpeModel:
         return {body for body in bodies if len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1}
 
     def check(self, where: str) -> None:
-        """Raise an error if the model cannot be compiled; its message begins with `where`."""
+        """Raise an error, with a message that begins with `where`, if the model cannot be compiled."""
         if self.missing:
             count = len(self.missing)
             self._check_unknown(f"{where} has no tokens for {count} of the bytes that text may have, such as {self.missing[0]:#04x}")
@@ -158,7 +158,7 @@ class BpeModel:
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
     def _check_unknown(self, lacking: str) -> None:
-        """Raise an error if the model's handling of symbols without tokens cannot be compiled. The message begins with `lacking`."""
+        """Raise an error if the model's handling of symbols without tokens cannot be compiled; its message begins with `lacking`."""
         if self.letters.are_bytes:
             self._check_missing_bytes(lacking)
         if self.fallbacks and self.affixes:
@@ -176,7 +176,7 @@ class BpeModel:
             raise UnsupportedError(f"{lacking}, and with ignore_merges their unk_token {quoted(self.unk_token)} may also be a whole piece")
 
     def _check_missing_bytes(self, lacking: str) -> None:
-        """Raise an error if the model does not allow missing bytes; its message begins with `lacking`."""
+        """Raise an error, with a message that begins with `lacking`, if the model does not allow bytes without a token."""
         flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
@@ -243,9 +243,7 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
 
 
 def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
-    """Check that the parts and the results of merges are tokens, and return the merges. In a result, the prefix of the second part is
-    dropped.
-    """
+    """Check that the parts and the results of merges are tokens, and return the merges. The result lacks the second part's prefix."""
     for rank, (first, second) in enumerate(merges, 1):
         rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
         for token in (first, second, first + rest):

@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 
 def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -> list[Pair]:
-    """Convert scores to a merge list, the lowest rank first. Scores are those of the pieces of several characters that merges may make."""
+    """Convert scores to a merge list, the lowest rank first. Only pieces of several characters that merges may make have scores."""
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
     for piece in sorted(keys, key=len):
@@ -50,8 +50,8 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     """Order pieces with equal scores so that merging by this order gives the same pieces as merging by equal scores.
 
     If the second part of piece a is the first part of piece b, the two can overlap in a text. Piece a is ordered before such a piece b,
-    because a is on the left, and among pairs with equal scores, the leftmost pair is merged first. A piece that contains one of these
-    pieces must have a lower score.
+    because a is on the left, and of pairs with equal scores, the leftmost is merged first. A piece that contains one of the ordered pieces
+    must have a lower score.
     """
     if len(tied) == 1:
         return tied
@@ -80,7 +80,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
 
 
 def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:
-    """Yield each piece, and the longer pieces whose last merge has this piece as a part."""
+    """Yield each piece with the longer pieces whose last merge has this piece as a part."""
     for user, pairs in splits.items():
         if any(part in pieces for pair in pairs for part in pair):
             for part in last_merge(user, keys) or ():
@@ -109,8 +109,8 @@ def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str
     """Order pieces that all repeat the same character, if no other piece contains this character twice in a row; otherwise None.
 
     In a run of this character, SentencePiece extends the leftmost piece first, so the longest piece comes first in the order. An order by
-    the powers of two in the sizes is preferred if it gives the same result, because each piece then follows its parts, so the merge list is
-    proper and has an automaton.
+    the powers of two in the sizes is preferred if it gives the same result: then each piece follows its parts, so the merge list is proper
+    and has an automaton.
     """
     char = tied[0][0]
     if any({*piece} != {char} for piece in tied) or any(char * 2 in piece and {*piece} != {char} for piece in splits):
@@ -174,7 +174,7 @@ def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
     token, the number of the token.
 
     A backward walk arrives at a partial character only if the character is unknown. The walk then visits the previous bytes one by one.
-    The tokens are those of `over_bytes`, without affixes, of which the first `known` are old.
+    The tokens are the result of `over_bytes`, without affixes; the first `known` tokens are old.
     """
     names = [*tokens]
     number_of = {name: number for number, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""The text pipeline of BPE: added tokens, normalizer and splitter, as a table contains them."""
+"""The text pipeline of BPE, in the form that a table contains: added tokens, normalizer and splitter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE:
 
 
 def _around_space(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """Divide the splits into those before and after the step that adds a leading space.
+    """Divide the splits into the splits before and after the step that adds a leading space.
 
     Returns the splits before the step, whether the step exists, and the splits after the step. If the step does not exist, all splits are
     in the last part.
@@ -76,9 +76,7 @@ def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
 
 
 def is_cut_by_tokens(source: Source[BpeModel]) -> bool:
-    """Whether the positions of cuts are derived from the tokens, that is, the source does not cut or split texts, and the model allows
-    cuts.
-    """
+    """Whether cuts are derived from the tokens: the source does not cut or split texts, and the model allows cuts."""
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)

@@ -15,11 +15,11 @@ MAX_STATES = 1 << 19
 
 
 class Block(NamedTuple):
-    """States and arcs that are added at once; state 0 is the first.
+    """States and arcs that are added together; state 0 is the first.
 
     Attributes:
         states: the number of states.
-        arcs: int64[n, 4]: the state before each arc, its first and last byte, the state after it.
+        arcs: int64[n, 4]: for each arc, the state before it, its first and its last byte, and the state after it.
         final: the final states.
     """
 
@@ -29,14 +29,14 @@ class Block(NamedTuple):
 
 
 class Builder:
-    """States and arcs. An arc reads one byte of a range; an ε-arc reads nothing. Methods that add states raise an UnsupportedError where
-    there are more than `most`.
+    """States and arcs. An arc reads one byte of a range; an ε-arc reads nothing. Methods that add states raise an UnsupportedError if there
+    would be more than `most` states.
     """
 
     def __init__(self, most: int = MAX_STATES) -> None:
         self.states, self._most = 0, most
-        self.symbols = BYTES  # more if arcs also call other automata, see `fst.compile.machines.guide.network`
-        self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and last byte, the state after it
+        self.symbols = BYTES  # more symbols if arcs also call other automata, see `fst.compile.machines.guide.network`
+        self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and its last byte, and the state after it
         self.silent: list[tuple[int, int]] = []  # the states before and after each ε-arc
         self.blocks: list[NDArray[np.int64]] = []  # int64[n, 4], as `arcs`
 
@@ -45,7 +45,7 @@ class Builder:
         return self.room(1)
 
     def room(self, states: int) -> int:
-        """Add a number of states; return the first."""
+        """Add a number of states; return the first of these states."""
         self.states += states
         if self.states > self._most:
             raise UnsupportedError(f"the automaton has more than {self._most:,} states; make it smaller")
@@ -60,7 +60,7 @@ class Builder:
         self.silent.append((start, end))
 
     def text(self, start: int, text: bytes, end: int | None = None) -> int:
-        """Add arcs that read a text which is not empty, up to a new state or to `end`; return the last state."""
+        """Add arcs that read a nonempty text, up to a new state or to `end`; return the last state."""
         *firsts, last = text
         for byte in firsts:
             following = self.state()

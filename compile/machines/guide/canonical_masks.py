@@ -13,23 +13,23 @@ from fst.compile.machines.guide.languages import ByteAutomaton, Language, differ
 from fst.core.jit import Deferred
 from fst.machines.guide.canonical import Machine, Scalars
 
-MAX_PRODUCT = 1 << 20  # the largest number of states of the texts without the names of added tokens
+MAX_PRODUCT = 1 << 20  # maximum number of states of the automaton of the texts that contain no added token
 MAX_ADDED = 1 << 16
 KERNELS = "fst.compile.machines.guide.kernels.canonical_masks"
 
-NOTHING = Language(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))  # a state that is not final
+NOTHING = Language(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))  # a single state that is not final
 
 find_witnesses, find_live = (Deferred(KERNELS, name) for name in ("find_witnesses", "find_live"))
 
 
 def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection[str]) -> Machine:
     """The arrays for the texts of an automaton. `added` are the added tokens that the tokenizer finds in texts; a text that contains one of
-    them is not the text of other tokens.
+    them is not the text of any other tokens.
     """
     texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), last_tokens))
     automaton = (NOTHING if texts.is_empty else texts).over_bytes()
     targets, finals = automaton.targets, automaton.is_final.astype(np.uint8)
-    if last_tokens.begins_with_space:  # decoding removes the space of the first token, so it is put before the text
+    if last_tokens.begins_with_space:  # decoding removes the space of the first token, so this space is put before the text
         row = targets[:1].copy()
         row[0, ord(" ")] = 0
         targets, finals = np.concatenate([targets, row]), np.append(finals, finals[0])
@@ -47,7 +47,7 @@ def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection
 
 
 def _without(strings: Collection[str], texts: Language) -> Language:
-    """The texts that contain none of some strings."""
+    """The texts that contain none of the strings."""
     if not strings:
         return texts
     builder = Builder()
@@ -60,7 +60,7 @@ def _without(strings: Collection[str], texts: Language) -> Language:
 
 
 def _written(texts: Language, last_tokens: LastTokens) -> Language:
-    """The texts whose characters are all in tokens."""
+    """The texts that consist of characters that tokens can write."""
     is_written = (last_tokens.cuts != NOWHERE).any(axis=(0, 1))
     if is_written.all():
         return texts
@@ -79,7 +79,9 @@ def _are_exact(scores: Array) -> bool:
 
 
 def _witnesses(targets: Array, finals: Array) -> tuple[Array, Array]:
-    """The states with a text, by its length, and the first byte of the text; transitions to other states are removed from `targets`."""
+    """The states from which a final state can be reached, by the lengths of their shortest texts; and the first bytes of these texts.
+    Transitions to other states are removed from `targets`.
+    """
     sources, labels = np.nonzero(targets != NOWHERE)
     to = targets[sources, labels]
     by_target = np.argsort(to, kind="stable")

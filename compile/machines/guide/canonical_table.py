@@ -1,4 +1,6 @@
-"""The table of a canonical guide: all its states are found, equal ones are merged, and steps become an automaton over marked tokens."""
+"""The table of a canonical guide: all its states are computed, equal states are merged, and steps become an automaton over marked
+tokens.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from fst.machines.guide.canonical_states import CanonicalStates, Exploration
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary, marked
 
-MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # of a guide before equal states are merged
-FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # between states: nodes for which there is room at first, and at most
+MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # maximum numbers for a guide, before equal states are merged
+FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # nodes between states: the initial capacity, and the maximum
 LATE = "make masks late with fst.Guide(tok, …, canonical=True)"
 
 add_steps = Deferred("fst.compile.machines.guide.kernels.canonical_table", "add_steps")
@@ -31,7 +33,7 @@ class Graph(NamedTuple):
 
     Attributes:
         row_start: int64[states + 1], the first step of each state.
-        tokens: int64[n], the token of each step, in ascending order for each state; targets: int32[n], the state after it.
+        tokens: int64[n], the token of each step, in ascending order for each state; targets: int32[n], the state after each step.
         is_final: bool[states].
     """
 
@@ -42,7 +44,7 @@ class Graph(NamedTuple):
 
 
 def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | None = None) -> GuideTable:
-    """Compile the canonical masks of all states. The pattern or the schema of the texts is for information."""
+    """Compile the canonical masks of all states. The pattern, or the schema, of the texts is stored for information only."""
     states = CanonicalStates(machine, vocabulary)
     states.need_text()
     graph = _merged(_alive(_explored(states, vocabulary)))
@@ -78,25 +80,27 @@ def _explored(states: CanonicalStates, vocabulary: Vocabulary) -> Graph:
 
 
 def _latest_text(found: Exploration, vocabulary: Vocabulary) -> str:
-    """The text before the latest state, for an error."""
+    """The text before the latest state, for an error message."""
     tokens = [found.parents[one][1] for one in found.path(len(found.states) - 1)[-2::-1]]
     return quoted(b"".join(map(vocabulary.content, tokens)).decode(errors="backslashreplace"))
 
 
 def _alive(graph: Graph) -> Graph:
-    """The states after which a text can end."""
+    """The graph of the states from which a final state can be reached."""
     kept = leads_to(graph.row_start, graph.targets, graph.is_final)
     return _chosen(graph, np.flatnonzero(kept), np.where(kept, np.cumsum(kept) - 1, -1))
 
 
 def _merged(graph: Graph) -> Graph:
-    """The same masks and steps with the fewest states: states with equal masks whose steps lead to equal states are one."""
+    """The graph with the same masks and steps and the fewest states: states with equal masks whose steps lead to equal states are
+    merged.
+    """
     sources = np.repeat(np.arange(len(graph.is_final), dtype=np.int32), np.diff(graph.row_start))
     return _chosen(graph, *classes_of(graph.is_final.astype(np.int32), sources, graph.tokens.astype(np.int32), graph.targets))
 
 
 def _chosen(graph: Graph, states: Array, numbers: Array) -> Graph:
-    """Some states; `numbers` contains the new number of each old state, or -1, which removes the steps to it."""
+    """The graph of some states; `numbers` contains the new number of each old state, or -1, which removes the steps to this state."""
     sizes = np.diff(graph.row_start)
     is_chosen = np.zeros(len(sizes), np.bool_)
     is_chosen[states] = True
@@ -108,7 +112,7 @@ def _chosen(graph: Graph, states: Array, numbers: Array) -> Graph:
 
 
 def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Array]:
-    """int32[states, classes], the transitions, first of the states of the graph, then of those inside tokens; uint8[256], the classes."""
+    """int32[states, classes], the transitions of the states of the graph, then of the states inside tokens; uint8[256], the classes."""
     rows, nodes = _nodes(graph, vocabulary, token_bytes, token_ends)
     states, (starts, arcs) = len(rows), nodes.rows()
     node_count = len(starts) - 1
@@ -126,7 +130,7 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
 
 
 def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Pool]:
-    """int32[states, 256], the transitions of the states of the graph, and the nodes inside tokens."""
+    """int32[states, 256], the transitions of the states of the graph; and the nodes inside tokens."""
     states, longest = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 1
     ranks, rows, nodes = _ranks(vocabulary), np.full((states, 256), -1, np.int32), Pool.of(FIRST_NODES, 4 * FIRST_NODES, np.uint64)
     open_nodes = Open.of(longest, 1 + int(np.diff(graph.row_start).max(initial=0)))
@@ -142,7 +146,7 @@ def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends:
 
 
 def _ranks(vocabulary: Vocabulary) -> Array:
-    """int64[ids], the place of each token in the order of their bytes; tokens with the same bytes follow each other."""
+    """int64[ids], the position of each token in the order of token bytes; tokens with the same bytes follow each other."""
     trie = vocabulary.trie
     found, tokens = np.zeros(vocabulary.size, np.int64), trie.tokens[trie.tokens < vocabulary.size]
     found[tokens] = np.arange(len(tokens)) * (len(trie.twins) + 1)
@@ -151,7 +155,7 @@ def _ranks(vocabulary: Vocabulary) -> Array:
 
 
 def _masks(graph: Graph, vocabulary: Vocabulary, states: int) -> tuple[Array, dict[str, Array]]:
-    """uint32[states + 2], the number of the mask of each state, and the masks; states inside tokens have empty masks."""
+    """uint32[states + 2], the number of each state's mask; and the masks. States inside tokens have empty masks."""
     masks, size = Masks(vocabulary.words), vocabulary.words * WORD_BITS
     numbers = np.empty(states + 2, np.uint32)
     ended = [] if vocabulary.end_id is None else [vocabulary.end_id]

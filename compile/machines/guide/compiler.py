@@ -33,7 +33,7 @@ def from_fst(machine: Arcs) -> ByteAutomaton:
         machine: an acceptor over characters or bytes, such as an `fst.Fst`. A symbol is read as its text.
 
     Raises:
-        UnsupportedError: the machine has outputs of its own, accepts nothing, or has too many states.
+        UnsupportedError: the machine is not an acceptor, accepts nothing, or has too many states.
 
     Examples:
         >>> from fst.compile.algebra.machine import Fst
@@ -69,7 +69,7 @@ def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray
     order = np.lexsort((codes, targets, sources))
     sources, codes, targets = sources[order], codes[order], targets[order]
     begins = (np.diff(sources, prepend=-1) != 0) | (np.diff(targets, prepend=-1) != 0)
-    is_first = begins | (np.diff(codes, prepend=-2) > 1)  # of a run of code points
+    is_first = begins | (np.diff(codes, prepend=-2) > 1)  # the first and the last code point of a run
     firsts, lasts = codes[is_first], codes[np.roll(is_first, -1)]
     edges = np.stack([firsts, lasts + 1], axis=1)
     sets = np.split(edges, np.flatnonzero(begins[is_first])[1:])
@@ -78,10 +78,10 @@ def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray
 
 
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
-    """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
+    """The automaton of the texts, and their pattern for information only; arguments as in `fst.compile.guide`."""
     given = _given(regex, schema, fst, options)
     if schema is not None:
-        from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
+        from fst.compile.machines.guide.schema.compiler import from_schema  # imported late, because its module makes languages with kernels
 
         return from_schema(schema, **given), schema if isinstance(schema, str) else json.dumps(schema)
     return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
@@ -98,7 +98,7 @@ def late_automaton_of(*, schema: Any = None, regex: str | None = None, fst: Any 
 
 
 def _given(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not None, after other arguments than one that describes texts, and its options, are refused."""
+    """The options that are not None; an error refuses other than one argument for the texts, and options that do not fit this argument."""
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
     if regex is not None and not isinstance(regex, str):
@@ -110,12 +110,12 @@ def _given(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> dic
 
 
 def vocabulary_for(table: Table, end_id: int | None) -> Vocabulary:
-    """The vocabulary of a tokenizer's table, in which the token `end_id` ends texts; None: the token of the table."""
+    """The vocabulary of a tokenizer's table, in which the token `end_id` ends texts; None: the token that the table determines."""
     return vocabulary_of(table).ending_with(end_id)
 
 
 def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | None = None) -> GuideTable:
-    """Compile the masks of all states. The pattern or the schema of the texts is for information."""
+    """Compile the masks of all states. The pattern, or the schema, of the texts is stored for information only."""
     automaton = with_classes(source)
     states, masks = len(automaton.finals), Masks(vocabulary.words)
     numbers = masks.add_states(automaton, vocabulary.trie, vocabulary.end_id, np.arange(states))
@@ -134,7 +134,7 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
 
 
 def with_classes(source: ByteAutomaton) -> Automaton:
-    """The automaton with its classes of bytes in the order of their first bytes."""
+    """The automaton with its classes of bytes numbered in the order of their first bytes."""
     _, firsts = np.unique(source.classes, return_index=True)
     order = np.argsort(firsts)
     targets = np.ascontiguousarray(source.by_class[:, order], np.int32)

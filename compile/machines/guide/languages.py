@@ -16,11 +16,11 @@ from fst.compile.algebra.connect import leads_to
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
 
-MAX_STATES = 1 << 17  # states of a deterministic automaton, unless the caller allows more
-MAX_PAIRS = 1 << 19  # states of a product of two automata
+MAX_STATES = 1 << 17  # maximum number of states of a deterministic automaton, unless the caller allows more
+MAX_PAIRS = 1 << 19  # maximum number of states of a product of two automata
 FIRST_SETS = 1 << 8
-MANY_MEMBERS = 16  # states of a set, on average
-MANY_CELLS = 1 << 24  # next states of an automaton; larger ones may keep some equivalent states
+MANY_MEMBERS = 16  # average number of states of a set
+MANY_CELLS = 1 << 24  # maximum number of next states for full minimization; larger automata may keep some equivalent states
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class ByteAutomaton:
     """A deterministic automaton over the bytes of UTF-8. State 0 is the start; a final state is reachable from every state.
 
     Attributes:
-        classes: uint8[256], the class of each byte: bytes of one class are read alike in all states.
-        by_class: int32[states, classes], the next state of each state for each class; -1: none.
+        classes: uint8[256], the class of each byte: in every state, all bytes of a class lead to the same state.
+        by_class: int32[states, classes], the next state for each state and class; -1: none.
         is_final: bool[states].
     """
 
@@ -39,18 +39,18 @@ class ByteAutomaton:
 
     @cached_property
     def targets(self) -> NDArray[np.int32]:
-        """int32[states, 256], the next state of each state for each byte; -1: none."""
+        """int32[states, 256], the next state for each state and byte; -1: none."""
         return np.ascontiguousarray(self.by_class[:, self.classes])
 
 
 class Language(NamedTuple):
-    """A set of strings of bytes, as the deterministic automaton with the fewest states; perhaps with some more, if it has more than
-    `MANY_CELLS` next states. State 0 is the start.
+    """A set of strings of bytes, as the deterministic automaton with the fewest states; with more than `MANY_CELLS` next states, it may
+    have some states more. State 0 is the start.
 
     Attributes:
-        classes: uint8[256], the class of each byte: bytes of one class are read alike in all states. If other automata are called, also
-            the class of each of these; then perhaps uint16.
-        targets: int32[states, classes], the next state of each state for each class; -1: none. A final state is reachable from every
+        classes: uint8[256], the class of each byte: in every state, all bytes of a class lead to the same state. If the automaton calls
+            others, the array also contains the class of each call; its type may then be uint16.
+        targets: int32[states, classes], the next state for each state and class; -1: none. A final state is reachable from every
             state, so the empty set has no states.
         is_final: bool[states].
     """
@@ -75,7 +75,7 @@ class Language(NamedTuple):
         return state >= 0 and bool(self.is_final[state])
 
     def over_bytes(self) -> ByteAutomaton:
-        """The automaton, for masks."""
+        """The automaton for the compilation of masks."""
         return ByteAutomaton(self.classes, self.targets, self.is_final)
 
 
@@ -124,7 +124,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
 
 
 def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]]:
-    """The number of runs of symbols that all arcs read alike, and int64[symbols], the run of each symbol."""
+    """The number of runs of symbols that have the same arcs, and int64[symbols], the run of each symbol."""
     begins = np.zeros(symbols + 1, np.int64)
     begins[arcs[:, 1]] = begins[arcs[:, 2] + 1] = 1
     begins[0] = 0
@@ -133,8 +133,8 @@ def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]
 
 
 def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Classes of equal columns, in the order of first columns: uint8[columns], or uint16 if they are more than 256; and int64[classes], the
-    first column of each class.
+    """Classes of equal columns, in the order of first columns: uint8[columns], or uint16 if there are more than 256 classes; and
+    int64[classes], the first column of each class.
     """
     columns = np.ascontiguousarray(targets.T)
     numbers: dict[bytes, int] = {}
@@ -143,7 +143,7 @@ def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64
 
 
 def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
-    """The language of a deterministic automaton, of which all states can be reached. The arrays are those of `Language`."""
+    """The language of a deterministic automaton whose states can all be reached. The arrays are those of `Language`."""
     targets, is_final = _trimmed(targets, is_final)
     if targets.size > MANY_CELLS:
         targets, is_final = _merged_by_ranges(targets, is_final)
@@ -155,7 +155,7 @@ def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: N
 
 
 def _trimmed(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The states from which a final one can be reached; none if the start is not among them."""
+    """The states from which a final state can be reached; none if the start is not among them."""
     states, _, _, following = _ranges(targets).T
     row_start = np.concatenate([[0], np.cumsum(np.bincount(states, minlength=len(targets)))])
     kept = leads_to(row_start, following.astype(np.int32), is_final)
@@ -168,8 +168,9 @@ def _trimmed(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[N
 
 
 def _merged_by_ranges(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The automaton with equivalent states merged, with fewer arcs than by classes: an arc reads all adjacent classes that lead to the same
-    state. States whose ranges become equal by a merge are merged in the next round. Some states that follow themselves are not merged.
+    """The automaton with equivalent states merged. It has fewer arcs than one for each class: an arc reads all adjacent classes that lead
+    to the same state. States whose ranges become equal by a merge are merged in the next round. Some equivalent states that lead to
+    themselves are not merged.
     """
     before = len(targets) + 1
     while len(targets) < before:
@@ -187,13 +188,15 @@ def _ranges(targets: NDArray[np.int32]) -> NDArray[np.int64]:
 def _merged(
     targets: NDArray[np.int32], is_final: NDArray[np.bool_], *arcs: NDArray[np.int64] | NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The automaton with states merged that have arcs with the same labels to merged states; `arcs`: sources, labels, next states."""
+    """The automaton in which states are merged if their arcs have the same labels and lead to merged states; `arcs`: sources, labels, next
+    states.
+    """
     firsts, numbers = classes_of(is_final.astype(np.int32), *(each.astype(np.int32) for each in arcs))
     return np.append(numbers, np.int32(-1))[targets[firsts]], is_final[firsts]
 
 
 def intersection(first: Language, second: Language, most: int = MAX_PAIRS) -> Language:
-    """The strings of both languages; `most`: the largest number of pairs of states."""
+    """The strings that are in both languages; `most`: the maximum number of pairs of states."""
     return _product(first, second, False, False, np.logical_and, most)
 
 
@@ -203,12 +206,12 @@ def difference(first: Language, second: Language, most: int = MAX_PAIRS) -> Lang
 
 
 def union(first: Language, second: Language) -> Language:
-    """The strings of either language."""
+    """The strings that are in either language."""
     return _product(first, second, True, True, np.logical_or, MAX_PAIRS)
 
 
 def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc, most: int) -> Language:
-    """The strings that lead to pairs of states; `is_final` combines whether each of the two states is final."""
+    """The strings that lead to final pairs of states; `is_final` combines whether each of the two states is final."""
     from fst.compile.machines.guide.kernels.subsets import products
 
     pairs, classes = np.unique(first.classes.astype(np.int64) << 8 | second.classes, return_inverse=True)
@@ -246,8 +249,8 @@ def block_of(language: Language) -> Block:
 
 
 def by_range(language: Language, alone: Sequence[int] = ()) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The next states of a language for ranges of bytes that are read alike, int32[states, ranges], a copy; and int64[ranges + 1], the
-    first byte of each range, and 256. Each byte of `alone` gets a range of its own.
+    """The next states of a language for ranges of bytes with the same next states: int32[states, ranges], a copy; and int64[ranges + 1],
+    the first byte of each range, and 256. Each byte of `alone` gets a range of its own.
     """
     begins = np.diff(language.classes.astype(np.int64), prepend=-1, append=-1) != 0
     begins[[*alone, *(byte + 1 for byte in alone)]] = True
@@ -256,7 +259,7 @@ def by_range(language: Language, alone: Sequence[int] = ()) -> tuple[NDArray[np.
 
 
 def ranges_of(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The arcs of a table over ranges of bytes, see `by_range`; one arc for adjacent ranges with the same target, as in `Block`."""
+    """The arcs of a table over ranges of bytes, see `by_range`; adjacent ranges with the same target are one arc, as in `Block`."""
     changes = np.ones((len(targets), targets.shape[1] + 1), np.bool_)
     changes[:, 1:-1] = targets[:, 1:] != targets[:, :-1]
     states, first = np.nonzero(changes[:, :-1])

@@ -24,11 +24,12 @@ class Store(NamedTuple):
     """Masks.
 
     Attributes:
-        counts: int64[3], the numbers of masks, of rows and of flips.
-        hashes: uint64[masks]; slots: int32[2ⁿ], 1 + the mask in each slot of a table of hashes, or 0.
-        bases: uint32[masks], the row of each mask; flip_ends: int64[masks], the end of its flips.
-        flips: uint32[n], the ids whose bits differ from the row, in ascending order for each mask.
-        rows: uint32[rows, words]; the first row is 0.
+        counts: int64[3], the numbers of masks, rows and flips.
+        hashes: uint64[masks], the hash of each mask; slots: int32[2ⁿ], a table of hashes, with 1 + the number of a mask, or 0, in each
+            slot.
+        bases: uint32[masks], the index in `rows` of each mask's base; flip_ends: int64[masks], the end of each mask's flips in `flips`.
+        flips: uint32[n], the ids whose bits differ from the base, in ascending order for each mask.
+        rows: uint32[rows, words], the bases; row 0 is all zeros.
     """
 
     counts: Array
@@ -41,7 +42,7 @@ class Store(NamedTuple):
 
 
 class Masks:
-    """Masks of some 32-bit words, which are stored as they are made."""
+    """A store of masks of `words` 32-bit words each, which grows as masks are added."""
 
     def __init__(self, words: int) -> None:
         masks, rows = 1 << 6, 1 << 4
@@ -50,7 +51,7 @@ class Masks:
         self.row = np.zeros(words + 1, np.uint32)
 
     def add_states(self, automaton: Any, trie: Any, end_id: int | None, states: Array) -> Array:
-        """Store the masks of states; return uint32[states], their numbers."""
+        """Store the masks of states; return uint32[states], the numbers of these masks."""
         numbers, work = np.empty(len(states), np.uint32), work_of(automaton, self.store.rows.shape[1], trie.longest)
         end = -1 if end_id is None else end_id
 

@@ -29,8 +29,8 @@ def from_regex(pattern: str) -> ByteAutomaton:
             anchors ``^``, ``$``, ``\A`` and ``\z`` may begin and end the pattern and its alternatives, where they change nothing.
 
     Raises:
-        UnsupportedError: the pattern is malformed, matches nothing, or has another construct, which the message names; or the automaton
-            has too many states; the message contains the part of the pattern that makes them.
+        UnsupportedError: the pattern is malformed, matches nothing, or has another construct, which the message names; or the automaton has
+            too many states, and the message contains the part of the pattern that causes them.
 
     Examples:
         >>> from_regex("^[ab]{2}$").targets.shape
@@ -49,7 +49,7 @@ def whole(pattern: str) -> Language:
 
 
 class _Parser(Parser):
-    """A parser that keeps the place of each part of a tree in the pattern."""
+    """A parser that keeps the position in the pattern of each part of the tree."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         super().__init__(pattern, dialect)
@@ -65,7 +65,7 @@ class _Parser(Parser):
         """Read a group, a bracket, an escape or a character."""
         before, node = self.place, super().atom(flags)
         if node is END_OF_TEXT:
-            node = replace(node)  # so that each one has a place
+            node = replace(node)  # so that each character has a position
         return self._kept(node, before)
 
     def _kept(self, node: Node, before: int) -> Node:
@@ -96,13 +96,13 @@ class Pattern:
         return found
 
     def _quoted(self, parts: Items[Node]) -> str:
-        """Adjacent parts as they are in the pattern, and their place."""
+        """The text of adjacent parts in the pattern, and its position."""
         whole = (0, len(self._pattern))
         first, last = self._places.get(parts[0], whole)[0], self._places.get(parts[-1], whole)[1]
         return f"{quoted(self._pattern[first:last])} at character {first}"
 
     def _too_large(self) -> Items[Node]:
-        """The smallest run of adjacent parts that has too many states by itself."""
+        """The smallest run of adjacent parts that by itself has too many states."""
         parts: Items[Node] = [self._tree]
         while len(parts) == 1:
             inner = children(parts[0])
@@ -115,7 +115,7 @@ class Pattern:
 
 
 def unanchored(node: Node) -> tuple[bool, Node, bool]:
-    """Whether a node begins with the start of the text, the node without these assertions, and whether it ends with the end of the text."""
+    """Whether a node begins with the start of the text; the node without these assertions; and whether it ends with the end of the text."""
     parts = node.parts if isinstance(node, Sequence) else (node,)
     first, last = 0, len(parts)
     while first < last and _is_start(parts[first]):
@@ -141,7 +141,7 @@ def _shortened(parts: Items[Node]) -> Items[Node]:
 
 
 def _least(most: int, is_enough: Callable[[int], bool]) -> int:
-    """The smallest number from 1 that is enough; `most` is, and so is each number above one that is."""
+    """The smallest number from 1 that is enough; the caller ensures that `most` is enough, and each number above one that is enough."""
     return 1 + bisect_left(range(1, most), True, key=is_enough)
 
 
@@ -158,7 +158,7 @@ def language_of(parts: Items[Node]) -> Language | None:
 
 
 def _size(node: Node) -> int:
-    """The number of parts of a node when its repeats are written out."""
+    """The number of parts of a node after its repeats are written out."""
     inner = sum(map(_size, children(node)))
     return inner * max(node.least + 1, node.most or 0) if isinstance(node, Repeat) else inner + 1
 

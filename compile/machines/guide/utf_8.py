@@ -14,8 +14,8 @@ import numpy as np
 from fst.compile.patterns.code_points import SURROGATES, Set
 
 Range = tuple[int, int]  # the first and the last byte
-LAST_OF_LENGTH = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)  # the last code point of one, two, three and four bytes
-START, END = 0, 1  # the states of `Fragment` before and after a character
+LAST_OF_LENGTH = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)  # the last code points whose UTF-8 has one, two, three and four bytes
+START, END = 0, 1  # the states of a `Fragment` before and after a character
 
 
 class Fragment(NamedTuple):
@@ -47,7 +47,7 @@ def _fragment(edges: bytes) -> Fragment:
     arcs: list[tuple[int, int, int, int]] = []
 
     def state(ranges: tuple[Range, ...]) -> int:
-        """The state before the last bytes of a character, which all characters that end alike share."""
+        """The state before the last bytes of a character, shared by all characters with the same last bytes."""
         if ranges not in numbers:
             following = state(ranges[1:])
             numbers[ranges] = len(numbers) + 1
@@ -77,7 +77,9 @@ def sequences(first: int, last: int) -> Iterator[tuple[Range, ...]]:
 
 
 def _of_length(first: int, last: int, length: int) -> Iterator[tuple[Range, ...]]:
-    """The same for characters of one length: split where the bytes after the first one do not take all values."""
+    """Like `sequences`, for characters with the same number of bytes: split a run where the bytes after the first one do not take all
+    values.
+    """
     for shift in range(6, 6 * length, 6):
         mask = (1 << shift) - 1
         if first & ~mask != last & ~mask:

@@ -23,7 +23,7 @@ from fst.tables.npz import MAX_FILE_BYTES
 
 BYTE_BITS = 8
 MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each slot has an entry and a depth
-CHUNK = 1 << 20  # number of entries that are packed at a time, to limit memory
+CHUNK = 1 << 20  # number of entries that are packed together, to limit memory
 EXCESS = "the keywords have more than {:,} matches inside other keywords; expected fewer; leave out keywords that many others contain"
 
 
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
     slots: NDArray[np.int32]  # int32[nodes], the slot of each node; for leaves, the slot of an empty row
     is_leaf: NDArray[np.bool_]  # bool[nodes], whether each node is a leaf
-    edges: NDArray[np.int32]  # int32[edges], the slot of each edge; edges are sorted by target node
+    edges: NDArray[np.int32]  # int32[edges], the slot of each edge, in the order of target nodes
     size: int  # the number of slots, without the empty row
 
 
@@ -78,8 +78,8 @@ def keywords(
             of a keyword in matches is its position. Of equal keywords, only the first is found.
         match_kind: "leftmost-longest": the longest of the matches that begin first. "leftmost-first": the match that begins first; in a
             tie, the keyword that is listed first. "standard": the match that ends first; in a tie, the longest. With these three kinds, the
-            search continues after the end of each match. "overlapping": all matches, also of equal keywords, sorted by end, the longest
-            first.
+            search continues after the end of each match. "overlapping": all matches, including those of equal keywords, sorted by end, the
+            longest first.
         ignore_case: whether case is ignored, by Unicode's simple case folding, which maps one character to one character, so ß does not
             match ss.
         whole_words: whether a keyword that begins with a word character must be at the start of a word, and a keyword that ends with a word
@@ -253,7 +253,7 @@ def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) ->
 
 
 def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
-    """Link the nodes for an overlapping search: at its end, each keyword is reported, longer ones first, equal keywords in order."""
+    """Link the nodes for an overlapping search: at its end, each keyword is reported, longer keywords first, equal keywords in order."""
     links, ends = suffixes(trie)
     goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
     while len(leaves):

@@ -26,11 +26,11 @@ Codes = NDArray[np.uint32]
 
 WORDS = "L", "M", "N", "Pc"  # Unicode general categories of word characters
 IDEOGRAPHS, KANA = ("Han", "Ideographic"), ("Hiragana", "Katakana")
-MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # voicing and length, in both scripts
+MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # signs of voicing and length, in both scripts
 
 
 def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
-    """The steps that spell texts and keywords, for the options of `fst.compile.keywords`."""
+    """The steps that spell texts and keywords as a search reads them, for the options of `fst.compile.keywords`."""
     return KeywordText(
         _normalizer(_stored(normalizer)),
         folds() if ignore_case else None,

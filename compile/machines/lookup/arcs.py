@@ -1,7 +1,7 @@
 """Arcs while they are compiled: columns of arrays, in the order of their states.
 
-A final is an arc with the label `FINAL`, so that it is copied like other arcs. Outputs and conditions are numbers in pools; number 0 is
-empty.
+A final state is stored as an arc with the label `FINAL`, so that it is copied like other arcs. Outputs and conditions are numbers in pools;
+number 0 is empty.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.errors import UnsupportedError
 
-FINAL = -1  # a label, as is `fst.machines.lookup.layout.EPSILON`; other labels are the numbers of symbols, from 1
-MAX_POOL = 1 << 28  # maximum number of characters, or of operations, in a pool
+FINAL = -1  # not the number of a symbol, like `fst.machines.lookup.layout.EPSILON`; symbols are numbered from 1
+MAX_POOL = 1 << 28  # maximum total number of characters, or of operations, in a pool
 
 Item = TypeVar("Item", str, tuple[int, ...])
 
@@ -36,7 +36,7 @@ class Pool(Generic[Item]):
         self._size = 0
 
     def number(self, item: Item) -> int:
-        """The number of an item, which is added if it is new."""
+        """The number of an item; a new item is added."""
         found = self._numbers.get(item)
         if found is None:
             found = self._numbers[item] = len(self.items)
@@ -47,7 +47,7 @@ class Pool(Generic[Item]):
         return found
 
     def joined(self, first: Ints, second: Ints) -> Ints:
-        """The numbers of the concatenations of items."""
+        """The numbers of the concatenations of pairs of items."""
         found = first + second
         both = np.flatnonzero((first > 0) & (second > 0))
         if len(both):
@@ -58,7 +58,7 @@ class Pool(Generic[Item]):
 
 
 class Arcs(NamedTuple):
-    """Arcs and finals, sorted by source. Arcs of one source are in the order in which paths are followed.
+    """Arcs and finals, sorted by their source states. Arcs of one source are in the order in which a search follows them.
 
     Attributes:
         source, target: int64[n], states; the target of a final is its source.
@@ -84,7 +84,7 @@ class Arcs(NamedTuple):
 
     @property
     def states(self) -> int:
-        """The number of states: 1 more than the highest."""
+        """The number of states: 1 more than the highest state."""
         return int(max(self.source.max(initial=0), self.target.max(initial=0))) + 1
 
 
@@ -112,7 +112,7 @@ def reached(source: Ints, target: Ints, roots: Any, states: int) -> Array:
 
 
 def trimmed(arcs: Arcs, root: int) -> Arcs:
-    """The arcs on paths from the root to a final."""
+    """The arcs that are on a path from the root to a final."""
     states, is_final = max(arcs.states, root + 1), arcs.label == FINAL
     forward = reached(arcs.source, arcs.target, [root], states)
     arcs, is_final = arcs.take(forward[arcs.source]), is_final[forward[arcs.source]]

@@ -44,16 +44,16 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     Args:
         source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
             (``.fst``, ``.far``), an optimized-lookup file of HFST (``.hfstol``), a dictionary of Apertium (``.dix``), see `fst.read_dix`, a
-            lexicon of foma and HFST (``.lexc``), see `fst.read_lexc`, a dictionary of Hunspell (``.aff`` or ``.dic``, the other file next
-            to it), whose analyses are stems, or a word, an analysis and possibly a weight in columns (``.tsv``, ``.csv``), each possibly
-            packed with gzip; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a
-            weight.
-        sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: "standard", where a token ends before a
-            character that is not a letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional,
-            and where a space belongs before or after the token. None: all sections are "standard", and those of dictionaries of
-            Apertium have their own kinds.
-        inverse: store both directions, for generation by `fst.Lookup.inverted`. Entries of dictionaries of Apertium that have one direction
-            are in this direction only.
+            lexicon of foma and HFST (``.lexc``), see `fst.read_lexc`, a dictionary of Hunspell (``.aff`` or ``.dic``, with the other file
+            next to it), whose analyses are stems, or columns with a word, an analysis and possibly a weight (``.tsv``, ``.csv``), each
+            possibly packed with gzip; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with
+            a weight.
+        sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: in "standard", a token ends before a
+            character that is not a letter; in "inconditional", it ends anywhere; "preblank" and "postblank" are inconditional, with a space
+            before or after the token. None: all sections are "standard", except that dictionaries of Apertium define the kinds of their
+            sections.
+        inverse: store both directions, for generation by `fst.Lookup.inverted`. Entries of dictionaries of Apertium that are for one
+            direction only are stored in this direction only.
 
     Raises:
         VocabularyError: the source is malformed, or has another number of sections; the message contains the position.
@@ -91,7 +91,7 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
     arcs, pieces = _with_used_pieces(arcs, labels.pieces.items)
     is_final = arcs.label == FINAL
     finals, real = arcs.take(is_final), arcs.take(~is_final)
-    finals = sorted_by_source(finals)  # the root has another number now
+    finals = sorted_by_source(finals)  # here, the root already has its new number
     real = real.take(np.argsort(real.source * (labels.count + 1) + real.label, kind="stable"))
     states = max(arcs.states, int(roots.max()) + 1)
     has_epsilon = np.zeros(states, np.bool_)
@@ -140,7 +140,7 @@ def _pauses(arcs: Arcs) -> Array:
 
 
 def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:
-    """Number the states from 0, without gaps, the first root first."""
+    """Number the states from 0, without gaps; the first root gets 0."""
     used = np.zeros(max(arcs.states, int(roots.max()) + 1), np.bool_)
     used[arcs.source] = used[arcs.target] = used[roots] = True
     used[roots[0]] = False
@@ -160,7 +160,7 @@ def _with_used_pieces(arcs: Arcs, pieces: Sequence[str]) -> tuple[Arcs, list[str
 
 
 def _entries(arcs: Arcs, finals: Arcs, has_epsilon: Array, classes: int) -> tuple[Ints, Array, Array]:
-    """The slot of each state, the entries of all rows, and whether each arc is not in an entry.
+    """The slot of each state, the entries of all rows, and for each arc, whether it is in no entry.
 
     Args:
         arcs: the arcs, sorted by source and label.

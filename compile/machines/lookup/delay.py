@@ -1,15 +1,15 @@
 """Delay outputs, so that few paths are followed.
 
 A lexicon often writes the lemma before or while it reads the stem. Then a state has an arc for each of thousands of lexemes that begin with
-a letter, and each of them must be followed. Such arcs are merged into one arc, which writes nothing, and leads to a set of their targets,
-each with its output and condition. From a set, arcs that read the same symbol are merged again; if there are only a few, they leave the
-set, and write what was delayed::
+the same letter, and a look-up must follow all of them. Such arcs are merged into one arc that writes nothing and leads to a set: their
+targets, each with the output and the condition of its arc. From a set, arcs that read the same symbol are merged again; if there are only a
+few, they leave the set and write the delayed output::
 
     before:   0 ─a:x→ 1 ─b→ 3         after:   0 ─a→ {1 with x, 2 with y} ─b:x→ 3
               0 ─a:y→ 2 ─c→ 4                                             ─c:y→ 4
 
-Sets are made level by level, for symbol after symbol. All arcs of the last sets leave them, so depth and total size of the sets are
-bounded.
+Sets are made level by level, for one symbol after the other. All arcs of the last level leave their sets, so the depth and the total size
+of the sets are bounded.
 
 Source: the delay of Mohri 1997, *Finite-state transducers in language and speech processing*, section 3, without determinization: sets
 are not compared, because the sets of a lexicon differ.
@@ -24,13 +24,13 @@ from fst.automata.trie import Ints, spread
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
 from fst.machines.lookup.layout import EPSILON
 
-FEW = 16  # up to this number of arcs of a state that read the same symbol are not merged
+FEW = 16  # up to this number of arcs of one state that read the same symbol are not merged
 MAX_DEPTH = 16  # maximum number of symbols by which an output is delayed
-MAX_GROWTH = 2  # maximum number of arcs of all sets, relative to the number of arcs before
+MAX_GROWTH = 2  # maximum number of arcs of all sets, as a multiple of the number of arcs before
 
 
 def delayed(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
-    """Merge arcs of a machine without weights that read the same symbol; a machine with weights is returned unchanged."""
+    """Merge arcs that read the same symbol; a machine with weights is returned unchanged."""
     if arcs.weight.any():
         return arcs
     starts, capacity = starts_of(arcs.source, arcs.states), MAX_GROWTH * len(arcs.source)
@@ -52,8 +52,8 @@ def delayed(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[in
 
 
 def _many(arcs: Arcs) -> tuple[Array, Ints, Ints]:
-    """Find arcs of a source that read the same symbol and are more than `FEW`. Returns whether each arc is one of them; the first arc of
-    each source and symbol with such arcs; and for each such arc its index in these.
+    """Find groups of more than `FEW` arcs of one source that read the same symbol. Returns whether each arc is in a group; the first arc of
+    each group; and for each arc in a group, the index of the group.
     """
     keys = arcs.source * (int(arcs.label.max(initial=0)) + 1) + arcs.label
     keys[arcs.label <= EPSILON] = -1
@@ -64,7 +64,7 @@ def _many(arcs: Arcs) -> tuple[Array, Ints, Ints]:
 
 
 def _after(elements: Arcs, arcs: Arcs, starts: Ints, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
-    """The arcs of sets. An element is an arc from its set to its state, which writes what is delayed."""
+    """The arcs of sets. An element is an arc from a set to one of its states, which writes the delayed output."""
     counts = starts[elements.target + 1] - starts[elements.target]
     first, second = np.repeat(np.arange(len(counts)), counts), spread(starts[elements.target], counts)
     source = elements.source[first]

@@ -1,13 +1,13 @@
 """Fold arcs that read nothing into the arcs after them.
 
-1. A chain of states that only read nothing becomes one arc.
-2. Cycles that read nothing and write nothing become one state; others are refused.
-3. An arc ``p → q`` that reads nothing is replaced by copies of all arcs of q, at its place among the arcs of p, so the order of paths does
-   not change. All such arcs are replaced at the same time, so n arcs in a row take log n rounds. Arcs into states with many arcs are kept
-   where the copies would take more than `MAX_GROWTH` times the memory, as in a lexicon from which compounds start again.
+1. A chain of states whose only arc reads nothing becomes one arc.
+2. Cycles that read nothing and write nothing become one state; other cycles that read nothing are refused.
+3. An arc ``p → q`` that reads nothing is replaced by copies of all arcs of q, at its position among the arcs of p, so the order of paths
+   does not change. All such arcs are replaced at the same time, so n arcs in a row take log n rounds. Arcs into states with many arcs are
+   kept if the copies would take more than `MAX_GROWTH` times the memory, for example in a lexicon whose compounds start again.
 
-Example: two arcs that read nothing, ``0 ─ε:x→ 1 ─ε:y→ 2``, next to the arc ``0 ─a:z→ 3``, become part of the arc after them, which pauses
-twice before its symbol, and stay before ``a:z``::
+Example: the two arcs ``0 ─ε:x→ 1 ─ε:y→ 2`` read nothing. They become part of the arc after them, which pauses twice before its symbol, and
+stays before ``0 ─a:z→ 3``::
 
     0 ─ε:x→ 1 ─ε:y→ 2 ─b→ 4          0 ─b:xy→ 4 with 2 pauses
     0 ─a:z→ 3                        0 ─a:z→ 3
@@ -24,13 +24,15 @@ from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source
 from fst.errors import UnsupportedError, quoted
 from fst.machines.lookup.layout import EPSILON
 
-MAX_GROWTH = 2  # maximum number of arcs after folding, relative to the number before
-MAX_ROUNDS = 4096  # maximum number of arcs in a row that read nothing, without chains
-LARGE = (1e18, 4096, 1024, 256, 64, 16, 4, 0)  # arcs into states with more arcs than this are kept; the first that fits is chosen
+MAX_GROWTH = 2  # maximum number of arcs after folding, as a multiple of the number before
+MAX_ROUNDS = 4096  # maximum number of arcs in a row that read nothing, not counting chains
+LARGE = (1e18, 4096, 1024, 256, 64, 16, 4, 0)  # thresholds: arcs into states with more arcs are kept; the first that fits is chosen
 
 
 def folded(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
-    """Fold the arcs of a machine that read nothing. The result may contain arcs that read nothing, but no cycles of them."""
+    """Fold the arcs that read nothing into the arcs after them. The result may contain arcs that read nothing, but no cycles of such
+    arcs.
+    """
     arcs = trimmed(arcs, root)
     arcs = _without_chains(arcs, root, outputs, conditions)
     arcs = without_cycles(arcs, outputs)
@@ -73,7 +75,7 @@ def _without_chains(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[
 
 
 def _kept(arcs: Arcs, root: int) -> Array:
-    """Whether arcs that read nothing are kept if they lead to a state, for each state."""
+    """For each state, whether the arcs that lead to it and read nothing are kept."""
     states = max(arcs.states, root + 1)
     pauses = arcs.take(arcs.label == EPSILON)
     own = np.bincount(arcs.source[arcs.label != EPSILON], minlength=states).astype(np.float64)
@@ -88,7 +90,7 @@ def _kept(arcs: Arcs, root: int) -> Array:
 
 
 def _sizes(own: Array, pauses: Arcs, large: float) -> tuple[Array, Array]:
-    """The number of arcs of each state after folding; and whether a state has more than `large`, so that arcs into it are kept."""
+    """The number of arcs of each state after folding; and whether a state has more than `large` arcs, so that arcs into it are kept."""
     sizes = own
     for _ in range(MAX_ROUNDS):
         kept = sizes > large
@@ -124,7 +126,7 @@ def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool
 
 
 def without_cycles(arcs: Arcs, outputs: Pool[str]) -> Arcs:
-    """Make each cycle of arcs that read nothing and write nothing one state."""
+    """Merge the states of each cycle of arcs that read nothing and write nothing."""
     places = _core(arcs)
     if not len(places):
         return arcs
@@ -145,7 +147,7 @@ def without_cycles(arcs: Arcs, outputs: Pool[str]) -> Arcs:
 
 
 def _core(arcs: Arcs) -> Ints:
-    """The arcs that read nothing, without those at the ends of paths, which are on no cycle."""
+    """The arcs that read nothing, except those at the ends of paths, because these are on no cycle."""
     places = np.flatnonzero(arcs.label == EPSILON)
     while len(places):
         leaves, enters = (np.zeros(arcs.states, np.bool_) for _ in range(2))

@@ -20,7 +20,7 @@ from fst.machines.lookup import flags
 from fst.machines.lookup.layout import BEGINS, LETTER, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
 
 Units = tuple[int, ...]
-LONG: Set = np.array([UNITS, CODE_POINTS], np.int64)  # the code points of two units
+LONG: Set = np.array([UNITS, CODE_POINTS], np.int64)  # the code points that take two UTF-16 units
 
 
 class Labels:
@@ -28,8 +28,8 @@ class Labels:
 
     Args:
         machine: the transducer.
-        generator: the transducer whose outputs are read, too; None: outputs are not read. It has the symbols of `machine`.
-        letters: characters that are letters, in addition to those of Unicode.
+        generator: the transducer whose outputs are read in generation; None: no outputs are read. It has the same symbols as `machine`.
+        letters: characters that are letters, in addition to Unicode's letters.
 
     Attributes:
         pieces: the strings that arcs write.
@@ -117,7 +117,7 @@ class Labels:
 
     @property
     def _long(self) -> list[tuple[Units, int, int]]:
-        """The units, the root and the class of each symbol of several units that is read."""
+        """For the symbols of several units that are read: the units, the root and the class of each symbol."""
         found = []
         for root, labels in enumerate(self._read):
             for label in labels[self.classes[labels] > 0].tolist():
@@ -157,7 +157,7 @@ def lower_units() -> Array:
 
 
 def _units_of(edges: Set) -> Ints:
-    """The UTF-16 units that are characters of a set."""
+    """The UTF-16 units that are characters of a given set."""
     members = np.concatenate([np.arange(first, end) for first, end in edges.reshape(-1, 2).tolist()])
     return members[(members < UNITS) & ~((members >= 0xD800) & (members < 0xE000))]
 

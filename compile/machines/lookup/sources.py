@@ -32,7 +32,7 @@ class Source(NamedTuple):
     machine: Arcs  # the transducer of analysis
     kinds: Ints  # int64[states], the kind of the section of each state, an index into `SECTIONS`
     generator: Arcs | None  # the transducer whose outputs are read in generation; None without generation
-    letters: str = ""  # characters that are letters, although Unicode may count them as others
+    letters: str = ""  # characters that are letters, in addition to Unicode's letters
 
 
 def source_of(source: Any, sections: Sequence[str] | None, *, inverse: bool) -> Source:
@@ -48,7 +48,7 @@ def source_of(source: Any, sections: Sequence[str] | None, *, inverse: bool) -> 
 
 
 def _of_dix(path: Path, *, inverse: bool) -> Source:
-    """Read a dictionary of Apertium, which contains the kinds of its sections, and entries for one direction only."""
+    """Read a dictionary of Apertium, which determines the kinds of its sections, and which entries are for one direction only."""
     found = dictionary.read(path)
     kinds = np.repeat([SECTIONS.index(kind) for kind in found.sections], [machine.states for machine in found.sections.values()])
     generator = invert(dictionary.joined(dictionary.read(path, "rl"))) if inverse else None
@@ -70,7 +70,7 @@ def _with_sections(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, I
     if len(found) != len(sections):
         raise VocabularyError(f"{source}: there are {len(found)} sections; expected {len(sections)}, the number of kinds in `sections`")
     kinds = np.repeat([SECTIONS.index(kind) for kind in sections], [machine.states for machine in found])
-    return union(found), np.concatenate([[0], kinds])  # the first state of a union is new
+    return union(found), np.concatenate([[0], kinds])  # the first state of a union is a new one
 
 
 def machine_of(source: Any) -> Arcs:
@@ -99,7 +99,7 @@ def _ending(path: Path) -> str:
 
 
 def _of_att(path: Path) -> Arcs:
-    """Read AT&T text as one machine. If it has sections, as lttoolbox writes them, a warning contains that their kinds are unknown."""
+    """Read AT&T text as one machine. If it has sections, as lttoolbox writes them, a warning reports that their kinds are unknown."""
     found = read_att_sections(path)
     if len(found) > 1:
         logging.getLogger("fst").warning("fst: %s has %d sections; %s", path.name, len(found), UNKNOWN_KINDS)

@@ -29,8 +29,8 @@ from fst.tables.strings import stored
 Rules = str | Sequence[str] | Mapping[str, str] | Fst
 MAX_CLASSES = 1 << 16  # maximum number of classes of characters in a stage
 MAX_BLOCKS = 1 << 16  # maximum number of blocks of a table
-FEW_CHARACTERS = 256  # maximum number of characters of a mapping that becomes two passes; others replace keys
-COPYING = Part(  # passes that copy every character, of a stage with keys
+FEW_CHARACTERS = 256  # maximum number of characters of a mapping that becomes two passes; larger mappings replace keys
+COPYING = Part(  # passes that copy every character, for a stage that replaces keys
     np.zeros(CODE_POINTS, np.uint16), pack_left([[0]], [[0]]), pack_right([[0]], [[NOTHING]], [[COPY]]), np.zeros(1, np.uint32), ["", ""]
 )
 
@@ -43,38 +43,41 @@ def rewrite(
     direction: str = SIMULTANEOUS,
     definitions: Mapping[str, str] | None = None,
 ) -> RulesTable:
-    r"""Compile a rewrite rule, or parallel rules, which all read the same text.
+    r"""Compile a rewrite rule, or parallel rules, all of which read the same text.
 
     A rule ``phi -> psi / left _ right`` replaces each string that matches phi between the two contexts by psi. Matches are leftmost and
     longest; of rules with equal matches the first is applied. Characters that no rule names are copied. An empty psi removes; an empty phi
     inserts once at each position where both contexts hold.
 
     Phi and the contexts are regular expressions in the syntax of Rust's `regex`, with two differences: whitespace outside of brackets is
-    ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash where they would end a part. In contexts,
-    ``^`` and ``$`` are the start and the end of the text, and ``\b`` is the edge of a word. Psi is a string; it may contain escapes such as
-    ``\/``, ``\n`` and ``\u{2C8}``.
+    ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash inside a part. In contexts, ``^`` and
+    ``$`` are the start and the end of the text, and ``\b`` is the edge of a word. Psi is a string; it may contain escapes such as ``\/``,
+    ``\n`` and ``\u{2C8}``.
 
     Args:
         rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which
             is applied to whole texts. A text that the `Fst` does not accept is copied. A mapping without contexts may have 100,000 strings
             and more, each with at most 4,096 bytes.
-        left, right: for a mapping, the contexts of all its rules. An `Fst` with one of them, which may be empty, replaces strings inside a
-            text as a rule does: the leftmost and longest strings that it accepts between the two contexts become its outputs.
-        direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
-            left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
-            that has been written, and matches are rightmost.
+        left, right: for a mapping, the contexts of all its rules. An `Fst` with `left` or `right`, which may be empty strings, replaces
+            strings inside a text, like a rule: the leftmost and longest strings that it accepts between the two contexts become its
+            outputs.
+        direction: "simultaneous": the contexts are matched with the input; "ltr": the rules are applied from left to right, and the left
+            context is matched with the output so far; "rtl": the rules are applied from right to left, the right context is matched with
+            the output so far, and matches are rightmost.
         definitions: regular expressions by name. In rules and in later definitions, the expression replaces the name, except in brackets.
 
     Raises:
         VocabularyError: there are no rules, a rule is not text or not a rule, or a definition has an invalid name.
         UnsupportedError: an expression is malformed, or has an unsupported construct such as a look-around, a lazy repetition or a back
             reference; or the rules need too many states. The message contains the rule.
-            A transducer has weights, or several outputs for a text; the message contains a shortest such text and two of its outputs.
+            Other reasons: a transducer has weights, or several outputs for a text; the message then contains a shortest such text and two
+            of its outputs.
         ValueError: `direction` has an invalid value, or `left` or `right` is given for rules that contain contexts.
 
     Warns:
-        FstWarning: a rule has a sign that means something else in other notations, such as ``0`` or an undefined ``V``. A sign that cannot
-            be meant, such as ``||``, ``#`` or ``∅``, is a VocabularyError. Messages contain the rule as it is written here.
+        FstWarning: a rule has a sign that has another meaning in other notations, such as ``0`` or an undefined ``V``. A sign without any
+            possible meaning here, such as ``||``, ``#`` or ``∅``, is a VocabularyError. Messages contain the rule in the notation of this
+            package.
 
     Examples:
         >>> import fst
@@ -94,7 +97,7 @@ def rewrite(
 
 
 def remarks_on(definitions: Mapping[str, str]) -> list[str]:
-    """The messages of warnings on definitions."""
+    """The messages of warnings about definitions."""
     _need_texts(definitions.values())
     expanded("", definitions)  # checks the names
     return [remark for name in definitions for remark in check_definition(name, definitions)]
@@ -103,7 +106,7 @@ def remarks_on(definitions: Mapping[str, str]) -> list[str]:
 def rewritten(
     rules: Rules, left: str | None, right: str | None, direction: str, definitions: Mapping[str, str], remarks: list[str]
 ) -> RulesTable:
-    """Compile rules as `rewrite`, and add the messages of warnings to `remarks`."""
+    """Compile rules like `rewrite`, and append the messages of warnings to `remarks`."""
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
     if isinstance(rules, Fst):
@@ -120,13 +123,13 @@ def rewritten(
 
 
 def cascade(*tables: RulesTable) -> RulesTable:
-    """Join tables of rewrite rules: each rewrites what the one before has written.
+    """Join tables of rewrite rules: each table rewrites the output of the table before.
 
     Args:
         tables: the results of `rewrite` or `cascade`, in the order of their application.
 
     Raises:
-        VocabularyError: there are no tables, or one argument is not a table of rules.
+        VocabularyError: there are no tables, or an argument is not a table of rules.
         UnsupportedError: there are more than 1,024 stages.
 
     Examples:
@@ -239,14 +242,14 @@ def _parts(table: RulesTable) -> list[Part]:
 
 
 def _with_keys(part: Part, table: RulesTable, keys: Keys) -> Part:
-    """A stage with keys, and with the strings of the keys alone."""
+    """A stage that replaces keys, and a stage with only the strings of these keys."""
     numbers, own = np.unique(np.concatenate([[NOTHING, ENDED], keys.strings]), return_inverse=True)
     return part._replace(strings=[table.strings[number] for number in numbers], keys=keys.texts, key_strings=own[2:].tolist())
 
 
 def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int, Part]]:
-    """Compose adjacent stages of one direction as far as the compositions are small; yield the first stage, one past the last, and the
-    composition.
+    """Compose adjacent stages of one direction as long as the compositions are small; yield the index of the first stage, the index after
+    the last stage, and the composition.
     """
     first, budget = 0, Budget()
     while first < len(parts):
@@ -265,7 +268,7 @@ def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) ->
 
 
 def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> RulesTable:
-    """Make the table of some stages and their compositions."""
+    """Make the table of the given stages and their compositions."""
     compositions = [*_compositions(parts, stages)]
     parts = [*parts, *(part for _, _, part in compositions)]
     pages, blocks = _pages(parts)
@@ -302,7 +305,7 @@ def _pages(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _renumbered(entries: np.ndarray, first: int) -> np.ndarray:
-    """Entries of the pass to the right whose strings are numbered from `first`; the first two strings are shared."""
+    """Entries of the pass to the right, with strings numbered from `first`; the first two strings are shared."""
     return pack_right(rows_of(entries), _moved(strings_of(entries), first), copies_of(entries))
 
 

@@ -1,8 +1,9 @@
-"""Compose two stages into one, which writes in one pass what both write in turn.
+"""Compose two stages into one, which writes in a single pass the result of both stages in turn.
 
-Going to the left, the first stage finds its set. Its output for a character depends on its state, which only the other pass computes. So
-the set of the composition contains the set of the first stage, and for each state of the first stage the set that the second stage finds.
-Going to the right, both states are available, and the second stage reads the output of the first for the character.
+In the pass to the left, the first stage finds its set. The first stage's output for a character depends on its state, which only the pass
+to the right computes. So a set of the composition contains the first stage's set and, for each state of the first stage, the set that the
+second stage finds. In the pass to the right, both states are available, and the second stage reads the output of the first stage for the
+character.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fst.compile.patterns.budget import Budget
 from fst.errors import UnsupportedError
 from fst.machines.rules.entries import COPY, ENDED, MAX_ENTRIES, NOTHING, columns_of, copies_of, rows_of, strings_of
 
-MAX_COMPOSED = 1 << 16  # maximum number of entries of a pass of a composition, so few that they fit into a cache
+MAX_COMPOSED = 1 << 16  # maximum number of entries of a pass of a composition, which then fits into a processor's cache
 MAX_PAIRS = 1 << 24  # maximum number of pairs of classes of two stages
 Read = tuple[int, int, int, tuple[int, ...]]  # the next state of the first stage, its string, `COPY` or 0, the columns of the second stage
 
@@ -30,7 +31,7 @@ class Part(NamedTuple):
         classes: uint16[0x110000], the class of each code point.
         to_left: uint64[sets, classes]; to_right: uint64[states, columns]; finals: uint32[states]; see `fst.machines.rules.table.Stage`.
         strings: the strings by number.
-        keys: the keys of a stage that replaces keys instead of running passes; key_strings: the number of the string for each key.
+        keys: the keys of a stage that replaces keys instead of running passes; key_strings: for each key, the number of its string.
     """
 
     classes: NDArray[np.uint16]
@@ -54,7 +55,7 @@ class _Moves:
         self.inside = {*states[(strings == NOTHING) & ~copies].tolist()}
 
     def read_left(self, after: int, classes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-        """Read characters to the left; return the set before them, and their columns."""
+        """Read characters from right to left; return the set before them, and the column of each."""
         columns = []
         for read in reversed(classes):
             columns.append(self.columns[after][read])
@@ -62,7 +63,7 @@ class _Moves:
         return after, tuple(reversed(columns))
 
     def write(self, state: int, text: str, columns: Sequence[int]) -> tuple[int, str, bool]:
-        """Read characters to the right; return the state after them, what is written, and whether the last character was copied."""
+        """Read characters from left to right; return the state after them, the written text, and whether the last character was copied."""
         new, is_copied = "", False
         for char, column in zip(text, columns, strict=True):
             state, string, copies = self.moves[state][column]
@@ -117,17 +118,17 @@ class _Composition:
         return Part(self._classes, to_left, to_right, np.array(finals, np.uint32), self._strings.listed)
 
     def _column(self, column: int) -> list[list[int]]:
-        """The moves of all states of the first stage in a column."""
+        """For each state of the first stage, its move in a column."""
         return [moves[column] for moves in self._first.moves]
 
     def _read(self, move: Sequence[int], others: Sequence[int], read: int) -> tuple[int, Read]:
-        """The set before a move of the first stage, and the move with the columns that the second stage then reads."""
+        """The set before a move of the first stage; and the move, with the columns that the second stage then reads."""
         state, string, copies = move
         before, columns = self._second.read_left(others[state], [*self._spelled[string], *([read] if copies else [])])
         return before, (state, string, copies, columns)
 
     def _step(self, other: int, read: Read) -> tuple[tuple[int, int], int, int]:
-        """Read a character to the right: the new states, the number of the string to write, and `COPY` or 0."""
+        """Read a character in the pass to the right: the new states, the number of the string to write, and `COPY` or 0."""
         state, string, copies, columns = read
         end, new, is_copied = self._second.write(other, self._first.strings[string] + ("\0" if copies else ""), columns)
         if copies and is_copied:

@@ -1,8 +1,8 @@
-r"""The contexts of rules as automata: left contexts are read to the right, right contexts to the left.
+r"""The contexts of rules as automata: left contexts are read from left to right, right contexts from right to left.
 
-A context that ends in ``\b`` next to the gap holds only if the characters on both sides of the gap are of two kinds, see
-`fst.compile.machines.rules.positions`. So each side has two sets of rules: those whose context holds in any case, and those whose context
-holds at the edge of a word.
+A context that ends in ``\b`` next to the gap holds only if the characters on both sides of the gap are of different kinds, word characters
+and others; see `fst.compile.machines.rules.positions`. So each side has two sets of rules: rules whose context holds in any case, and rules
+whose context holds only at the edge of a word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Left(NamedTuple):
 
     Attributes:
         positions: the mask of the positions that have read the character.
-        word: whether it is a word character.
+        word: whether the character is a word character.
     """
 
     positions: int
@@ -34,8 +34,8 @@ class Right(NamedTuple):
     Attributes:
         positions: the mask of the positions that may read the character to the left.
         holding: the mask of the rules whose right context holds.
-        at_edge: the mask of those whose right context holds if an edge of a word is here.
-        word: whether the character after the place is a word character.
+        at_edge: the mask of the rules whose right context holds if the edge of a word is here.
+        word: whether the character after this position is a word character.
     """
 
     positions: int
@@ -45,7 +45,9 @@ class Right(NamedTuple):
 
 
 class Contexts:
-    """The contexts of each of some rules. `reads` is, for each class, the first class that left contexts do not distinguish from it."""
+    """The left and the right contexts of several rules. `reads` is, for each class, the first class that left contexts do not distinguish
+    from it.
+    """
 
     def __init__(self, alphabet: Alphabet, budget: Budget, lefts: Sequence[Node], rights: Sequence[Node]) -> None:
         self._alphabet, self._left, self._right = alphabet, Positions(alphabet, budget), Positions(alphabet, budget)
@@ -68,7 +70,7 @@ class Contexts:
         return Left(positions, False)
 
     def through(self, left: Left, read: Sequence[int]) -> Left:
-        """The state of left contexts after some classes of characters."""
+        """The state of left contexts after characters of the given classes are read."""
         positions, word = left
         for each in read:
             begun = self._first | (self._edge_first if word != self._alphabet.words[each] else 0)
@@ -77,7 +79,7 @@ class Contexts:
         return Left(positions, word)
 
     def held(self, left: Left, word: bool) -> int:
-        """The mask of the rules whose left context holds before a character, which is a word character or not."""
+        """The mask of the rules whose left context holds before a character; `word`: whether this is a word character."""
         found: int = self._held(left.positions)
         return found | self._held_at_edge(left.positions) if left.word != word else found
 
@@ -89,7 +91,7 @@ class Contexts:
         return right
 
     def before(self, right: Right, read: int) -> Right:
-        """The state of right contexts before a class of characters."""
+        """The state of right contexts before a character of a class."""
         ending = self._last | (self._edge_last if right.word != self._alphabet.words[read] else 0)
         entered = self._right.reading[read] & (right.positions | ending)
         holding = self._always | (rules_of(self._rights, lambda part: part.first & entered) if entered else 0)
@@ -97,7 +99,7 @@ class Contexts:
         return Right(gathered(self._before, entered), holding, at_edge, self._alphabet.words[read])
 
     def holding(self, right: Right, word: bool) -> int:
-        """The mask of the rules whose right context holds after a character, which is a word character or not."""
+        """The mask of the rules whose right context holds after a character; `word`: whether this is a word character."""
         return right.holding | right.at_edge if right.word != word else right.holding
 
 
@@ -110,14 +112,14 @@ def all_of(masks: Iterable[int]) -> int:
 
 
 def rules_of(parts: Sequence[Part], holds: Callable[[Part], Any]) -> int:
-    """The mask of the rules for whose part a condition holds."""
+    """The mask of the rules whose part satisfies a condition."""
     return all_of(1 << rule for rule, part in enumerate(parts) if holds(part))
 
 
 def gathered(masks: Sequence[int], positions: int) -> int:
     """The union of the masks of some positions."""
     found = 0
-    while positions:  # as `bits` does, and three times as fast
+    while positions:  # the same loop as in `bits`, but three times as fast
         low = positions & -positions
         found |= masks[low.bit_length() - 1]
         positions ^= low

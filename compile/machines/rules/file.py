@@ -1,4 +1,4 @@
-"""Read a file of rewrite rules, one stage a line, or of strings and the strings that replace them."""
+"""Read a file of rewrite rules, one stage per line; or a file of strings and their replacements."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Line(NamedTuple):
 def rules(path: str | Path) -> RulesTable:
     r"""Compile a file of rewrite rules into a cascade.
 
-    Each line is a rule, as in `fst.compile.rewrite`, and reads what the line before has written. A line may contain several parallel rules,
+    Each line is a rule, as in `fst.compile.rewrite`, and reads the output of the line before. A line may contain several parallel rules,
     separated by ``,,``, and may begin with a direction, as in ``rtl: a -> b / _ b``. A line ``V = [aeiou]`` defines a name for the lines
     after it. Empty lines, and lines that begin with ``#``, are ignored.
 
-    A file with the ending ``.tsv`` is a mapping instead: each line is a string, a tab, and the string that replaces it. Of equal strings
+    A file with the ending ``.tsv`` is a mapping instead: each line is a string, a tab, and the string that replaces it. Of equal strings,
     the first counts.
 
     Args:
@@ -45,8 +45,8 @@ def rules(path: str | Path) -> RulesTable:
 
     Raises:
         VocabularyError, UnsupportedError: as in `fst.compile.rewrite`; or the file has no rules, has more than 16 MiB, or is not UTF-8, or
-            a line of a mapping does not have two columns. The message contains the file and the line. Or the argument is not a path, but
-            rules.
+            a line of a mapping does not have two columns. The message contains the file and the line. Or the argument is rules instead of a
+            path.
         OSError: the file cannot be read.
 
     Warns:
@@ -90,7 +90,7 @@ def _need_path(path: object) -> None:
 
 @contextmanager
 def _named(place: str) -> Iterator[None]:
-    """Begin the message of an error with its place."""
+    """Put the position of an error at the beginning of its message."""
     try:
         yield
     except (VocabularyError, UnsupportedError) as error:
@@ -138,7 +138,7 @@ def _text_of(path: Path) -> str:
 
 
 def _check_definition(name: str, definitions: dict[str, str], remarks: list[str]) -> None:
-    """Compile a definition alone, so that an error has the definition's line."""
+    """Compile a definition by itself, so that its errors name the definition's line."""
     if not definitions[name]:
         raise VocabularyError(f"the definition of {quoted(name)} is empty; expected a regular expression")
     remarks += check_definition(name, definitions)

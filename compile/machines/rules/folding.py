@@ -1,4 +1,4 @@
-"""Transducers whose arcs read one character each: arcs that read nothing are folded."""
+"""Transducers whose arcs read one character each; arcs that read nothing are folded into the arcs after them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Machine(NamedTuple):
     """A transducer whose arcs read one character each.
 
     Attributes:
-        arcs: for each state, the arcs on each character.
+        arcs: for each state, its arcs by character.
         finals: the string that each final state writes.
         start: the first state.
     """
@@ -35,7 +35,7 @@ class Machine(NamedTuple):
 
 
 def folded_arcs(machine: Fst, turn: Literal[1, -1] = 1) -> Machine:
-    """Fold the arcs that read nothing into the arcs after them, and into finals; with `turn` -1, reverse the characters of each label."""
+    """Fold the arcs that read nothing into the arcs after them, and into finals; if `turn` is -1, reverse the characters of each label."""
     if not machine.states:
         return Machine([{}], {}, 0)
     arcs: list[dict[str, list[Arc]]] = [{} for _ in range(machine.states)]
@@ -54,7 +54,7 @@ def folded_arcs(machine: Fst, turn: Literal[1, -1] = 1) -> Machine:
 
 
 def _closure(machine: Fst, state: int, turn: int) -> dict[int, str]:
-    """The states that can be reached without reading, each with the string that is written; it is unique in a functional machine."""
+    """The states that can be reached without reading, each with the string written on the way, which is unique in a functional machine."""
     found, waiting = {state: ""}, [state]
     while waiting:
         reached = waiting.pop()

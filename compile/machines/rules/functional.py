@@ -1,8 +1,8 @@
 """Make the two passes of a functional transducer, see `fst.machines.rules.table`.
 
-The set of the pass to the left at a boundary contains the states from which the rest of the text is accepted. The pass to the right is in
-a state, and has the set after the next character: it takes the first arc on the character that leads to a state of the set. One such path
-is enough, because all paths of a text write the same.
+In the pass to the left, the set at a boundary contains the states from which the rest of the text is accepted. The pass to the right takes
+the first arc on the next character that leads to a state in the set after this character. One such path is enough, because all paths of a
+text write the same string.
 
 A text that the transducer does not accept is copied.
 """
@@ -26,7 +26,7 @@ from fst.machines.rules.entries import COPY, MAX_ENTRIES, NOTHING
 MAX_STEPS = 1 << 22  # maximum number of arcs that are read
 MAX_BITS = 1 << 30  # maximum number of bits of all sets of states
 TOO_LARGE = f"the passes of the transducer need more than {MAX_ENTRIES:,} transitions; expected at most as many; use fst.compile.lookup"
-COPYING = -1  # the state of the pass to the right in a text that is not accepted
+COPYING = -1  # the state of the pass to the right while it copies a text that is not accepted
 START = -2  # the state before the first character
 
 
@@ -67,7 +67,7 @@ def folded_machine(machine: Fst, is_mirrored: bool = False) -> Machine:
 
 
 class _Steps:
-    """A limit on the time and the memory of a transducer with some number of states."""
+    """A limit on the time and the memory for a transducer with a given number of states."""
 
     def __init__(self, states: int) -> None:
         self._left, self._most_sets = MAX_STEPS, MAX_BITS // (states + 1)
@@ -86,7 +86,7 @@ def _step(machine: Machine, state: int, char: str, live: int, strings: Strings) 
     """Read a character to the right: the new state, the number of the string to write, and `COPY` or 0."""
     arcs = machine.arcs[machine.start if state == START else state].get(char, []) if state != COPYING else []
     arc = next((arc for arc in arcs if live >> arc.target & 1), None)
-    if arc is None:  # the text is not accepted, or no text leads here
+    if arc is None:  # the text is not accepted, or no text reaches this entry
         return COPYING, NOTHING, COPY
     if arc.text.endswith(char):
         before = arc.text.removesuffix(char)
@@ -122,7 +122,7 @@ def _targets(machine: Machine, char: str) -> int:
 
 
 def _sources(machine: Machine, char: str) -> dict[int, list[int]]:
-    """For each target of arcs on a character, the states before it."""
+    """For each target of arcs on a character, the mask of the states before it."""
     found: dict[int, list[int]] = {}
     for state, arcs in enumerate(machine.arcs):
         for arc in arcs.get(char, []):

@@ -1,7 +1,9 @@
-r"""The notation of other programs and of books: signs that mean something else in rules here, and the rule as it is written here.
+r"""The notation of other programs and of books: signs that have another meaning in rules here, and the same rule in the notation of this
+package.
 
-A *fault* is such a sign. A certain fault makes an error, since the rule would surely not do what is meant. Any other fault makes a warning,
-since it may be meant. An escape makes a sign a character: ``\#`` is the character, and so is ``[#]``.
+A *fault* is a sign that has another meaning here. A certain fault raises an error, because the rule cannot do what its author means. Any
+other fault gives a warning, because its author may mean it. An escape or brackets make a sign an ordinary character: ``\#`` and ``[#]``
+match ``#``.
 
 Sources: Beesley and Karttunen 2003, *Finite State Morphology* (xfst; also foma and HFST); Gorman 2016, *Pynini*; Chomsky and Halle 1968,
 *The Sound Pattern of English*.
@@ -18,7 +20,7 @@ from fst.errors import VocabularyError, cut, quoted
 MASK = "\0"
 MAX_SPELLED = 200  # maximum length of a rule in the advice of a message
 DEFINE = re.compile(r"(?:define\s+\w+|regex|read\s+regex)\s+(?=.*->)", re.DOTALL)
-ARROWS = {  # the meaning of arrows with other signs
+ARROWS = {  # the meaning of arrows in other notations
     "(->)": "an optional rule; rules here are obligatory",
     "@->": "leftmost-longest replacement; that is '->' here",
     "->@": "rightmost-longest replacement; that is '->' from right to left here",
@@ -26,7 +28,7 @@ ARROWS = {  # the meaning of arrows with other signs
 }
 ARROW_SIGN = re.compile(r"\(->\)|(?<=\S)\s*(?:@|<|-)->|->@(?=\s*\S)|->")
 ARROWS_OF_TEXT, UNKNOWN_ARROW = re.compile("[→⟶⇒↦➝]|-+>"), re.compile("@>|<?=>")
-SEPARATORS = {  # the meaning of signs before contexts, and the argument for it here
+SEPARATORS = {  # the meaning of signs before contexts, and the argument with the same effect here
     "||": ("contexts of the input; they follow '/' here", ""),
     "//": ("a left context of the output; it needs direction='ltr' here", "direction='ltr'"),
     r"\\": ("a right context of the output; it needs direction='rtl' here", "direction='rtl'"),
@@ -44,7 +46,7 @@ QUOTED, ALL_QUOTED = re.compile('"([^"]+)"'), re.compile(r'(?:"[^"]*"\s*)+')
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 COUNT = re.compile(r"[\d\s,]*")
 FEATURES = re.compile(r"\[\s*[-+−]\s*[^\W\d_]{3,}")
-IN_BRACKETS = re.compile(r"\\[pPxu]\{[^}]*\}|\\.|\[:\^?\w+:\]", re.DOTALL)  # what contains no names in brackets
+IN_BRACKETS = re.compile(r"\\[pPxu]\{[^}]*\}|\\.|\[:\^?\w+:\]", re.DOTALL)  # escapes and classes in brackets, which contain no names
 CAPITALS, CLASSES = re.compile("[A-Z]+(?![A-Za-z])"), re.compile("[VC]+")
 
 
@@ -80,7 +82,7 @@ class _Reader:
     """A reader of the notation of other programs, which collects faults.
 
     Attributes:
-        how: the argument that the rules need, or how they are joined; "" for none.
+        how: the argument that the rules need, or how to join them; "" for neither.
     """
 
     def __init__(self, definitions: Mapping[str, str]) -> None:
@@ -94,12 +96,12 @@ class _Reader:
         return [f"{what} {fault}{advice}" for fault in self._possible]
 
     def find(self, sign: str, is_there: object, meaning: str, is_certain: bool = False) -> None:
-        """Add a fault, if it is there."""
+        """Add a fault, if `is_there`."""
         if is_there:
             (self._certain if is_certain else self._possible)[f"{quoted(sign)}, {meaning}"] = None
 
     def rule(self, text: str) -> list[str]:
-        """Read a rule; return the rules as they are written here, or none if they cannot be computed."""
+        """Read a rule; return the rules in the notation of this package, or none if they cannot be computed."""
         if defined := DEFINE.match(text):
             self.find(defined[0].strip(), True, "a command of xfst; a rule has no name here", is_certain=True)
             text = text[defined.end() :].rstrip().removesuffix(";")
@@ -148,7 +150,7 @@ class _Reader:
         return (rest[: slash.start()], "") if slash else (rest, "")
 
     def _places(self, contexts: str) -> list[tuple[str, str]]:
-        """The left and right contexts; none if there are no contexts, or some have not one gap."""
+        """The left and right contexts; none if there are no contexts, or if a context does not have exactly one gap."""
         found, seen = [], masked(contexts)
         parts = [contexts] if len(GAPS.findall(seen)) < 2 else _split(contexts, seen, ",")
         self.find(",", len(parts) > 1, "a sign between contexts; each needs a parallel rule here", is_certain=True)
@@ -216,7 +218,7 @@ class _Reader:
         return piece if sign else f"({'|'.join(parts)})"
 
     def _braces(self, text: str) -> str:
-        """Read braces, which are characters unless they contain a number of repetitions."""
+        """Read braces, which are ordinary characters unless they contain a number of repetitions."""
         for found in reversed([*BRACES.finditer(masked(text))]):
             if not COUNT.fullmatch(found[1]):
                 content = text[found.start() + 1 : found.end() - 1]
@@ -225,7 +227,7 @@ class _Reader:
         return text
 
     def find_names(self, *contexts: str, phi: str = "", psi: str = "") -> None:
-        """Find capitals that look like names, but are not defined."""
+        """Find capitals that look like names but are not defined."""
         known = dict.fromkeys(self._definitions, MASK)
         free = [masked(replaced(context, known)) for context in contexts]
         matched = masked(replaced(phi, known)).strip()
@@ -239,7 +241,7 @@ class _Reader:
 
 
 def _advice(text: str, spelled: Sequence[str], how: str = "") -> str:
-    """The end of a message: the spelling here, if it is another one."""
+    """The end of a message: the spelling here, if it differs."""
     if not spelled or (not how and "".join(spelled[0].split()) == "".join(text.split())):
         return ""
     rules = cut(", ".join(f"'{each}'" for each in spelled), MAX_SPELLED)

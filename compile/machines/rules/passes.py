@@ -4,12 +4,12 @@
 match and its right context, the positions of right contexts from which the text completes the context, and the rules whose right context
 holds. These sets are the subsets of the automaton of ``phi right`` that reads the text from its end.
 
-*Pass to the right.* Its state is that of left contexts, and inside a match a set of positions of phi. When it reads a character, it has
-the set of the boundary after the character. So a match begins only if it will be completed, and goes on as long as a longer match will be
-completed: matches are leftmost and longest, and no match is ever taken back.
+*Pass to the right.* Its state is the state of left contexts and, inside a match, a set of positions of phi. When this pass reads a
+character, it uses the set at the boundary after the character. So a match begins only if it will be completed, and goes on as long as a
+longer match will be completed. Matches are leftmost and longest, and no match is ever taken back.
 
-*Columns.* The pass to the right distinguishes pairs of a character and a set only as far as its positions differ, and pairs with equal
-effects share a column.
+*Columns.* The pass to the right distinguishes two pairs of a character and a set only if they have different effects on its positions;
+pairs with equal effects share a column.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from fst.errors import UnsupportedError
 from fst.machines.rules.entries import COPY, ENDED, MAX_COLUMNS, MAX_ENTRIES, NOTHING, pack_left, pack_right
 
 State = TypeVar("State", bound=Hashable)
-STEPS = 2  # steps of the budget that a transition takes, some 4 µs
-AT_ONCE = 4  # positions or rules that are looked at in one step
+STEPS = 2  # budget steps for one transition, some 4 µs
+AT_ONCE = 4  # number of positions or rules that one step covers
 Ints = NDArray[np.int64]
 ADVICE = "write fewer strings or simpler contexts in one rule, or several rules in a cascade"
 
@@ -41,11 +41,11 @@ class Column(NamedTuple):
     """The data of the pass to the right at a character.
 
     Attributes:
-        read: the class of the character, as far as left contexts distinguish classes.
+        read: the first class that left contexts do not distinguish from the character's class.
         longer: the mask of the positions of phi that may read the character and then complete a longer match.
         ending: the mask of the positions of phi that may read the character and then end a match, since its right context holds.
-        inserting: the mask of the rules that match the empty string before the character, as far as the right context is concerned.
-        at_edge: the mask of those that do so if an edge of a word is there.
+        inserting: the mask of the rules that match the empty string and whose right context holds before the character.
+        at_edge: the mask of the rules that match the empty string and whose right context holds if the edge of a word is there.
     """
 
     read: int
@@ -80,7 +80,7 @@ class Numbering(Generic[State]):
         self.listed = [*states]
 
     def number(self, state: State) -> int:
-        """The number of a state, which is added if it is new."""
+        """The number of a state; a new state is added."""
         number = self._numbers.setdefault(state, len(self.listed))
         if number == len(self.listed):
             if number >= self._most:
@@ -127,7 +127,7 @@ def packed_passes(classes: int, rows: Sequence[tuple[int, int]], entries: Ints) 
 
 
 class Compiler:
-    """A compiler of rules that read the same text, in order of preference. With `keeps_written`, left contexts are those of the written
+    """A compiler of parallel rules, given in order of preference. With `keeps_written`, left contexts are matched with the written
     text.
     """
 
@@ -157,11 +157,11 @@ class Compiler:
         return merged_passes(alphabet, rows, entries, finals)
 
     def _take(self, steps: int, positions: int, count: int) -> None:
-        """Count steps, those of `count` transitions of positions, and those of the rules."""
+        """Count the steps of `count` transitions of positions, and of the transition of the rules."""
         self._budget.take(steps + (count * positions.bit_count() + len(self._psis)) // AT_ONCE)
 
     def _to_left(self, right: Right, longer: int, read: int) -> tuple[tuple[Right, int], Column]:
-        """Read a character to the left. A set consists of the state of right contexts, and of positions of phi."""
+        """Read a character in the pass to the left. A set consists of the state of right contexts, and of positions of phi."""
         ending = self._phi.reading[read] & self._lasts(self._contexts.holding(right, self._alphabet.words[read]))
         longer &= self._phi.reading[read]
         right = self._contexts.before(right, read)
@@ -180,7 +180,7 @@ class Compiler:
         rows = list[Ints]()
         for left, inside in states.listed:
             self._take(2 * STEPS + len(kinds), left.positions, len(kinds))
-            if inside:  # where no text leads, the entries are those of the first state, so that more columns are equal
+            if inside:  # entries that no text reaches are copied from the first state, so that more columns are equal
                 row = rows[0].copy()
             else:
                 outside = [self._outside(left, *kind) for kind in kinds]
@@ -199,7 +199,9 @@ class Compiler:
         return np.array(rows, np.int64).reshape(len(finals), width, 3), finals
 
     def _inserting(self, left: Left, word: bool, holding: int, at_edge: int) -> int:
-        """The mask of the rules that insert before a word character or another, from the masks of rules whose right context holds."""
+        """The mask of the rules that insert before a character, from the masks of rules whose right context holds; `word`: whether this is
+        a word character.
+        """
         return self._contexts.held(left, word) & self._nullable & (holding | (at_edge if left.word != word else 0))
 
     def _inside(self, left: Left, entered: int, column: Column) -> tuple[tuple[Left, int], int]:
@@ -233,7 +235,7 @@ def _distinct(items: Iterable[State]) -> tuple[list[State], list[int]]:
 
 
 def _columns_of(columns: Sequence[Column], positions: int) -> list[list[int]]:
-    """For each position of phi, the columns whose character it may read."""
+    """For each position of phi, the columns whose characters it may read."""
     found: list[list[int]] = [[] for _ in range(positions)]
     for number, column in enumerate(columns):
         for position in bits(column.longer | column.ending):

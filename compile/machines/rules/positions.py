@@ -3,8 +3,8 @@ r"""Regular expressions as automata of positions: a position is one occurrence o
 The positions of several expressions share one numbering. Sets of positions are bit masks. The ends of a text are characters of their own:
 ``^`` and ``$`` are positions that read such a character.
 
-Where expressions contain ``\b``, the edge of a word, each position reads only word characters or only others; the ends of a text are
-others. So an edge between two positions holds if they are of two kinds, and needs no position.
+If expressions contain ``\b``, the edge of a word, each position reads only word characters or only other characters; the ends of a text are
+other characters. So the edge of a word needs no position: it is between two positions of different kinds.
 
 Source: Glushkov 1961, *The abstract theory of automata*.
 """
@@ -25,13 +25,14 @@ from fst.errors import UnsupportedError
 
 
 class Part(NamedTuple):
-    """An expression of the automaton.
+    """A part of an expression.
 
     Attributes:
-        first, last: masks of the positions that read the first character of a match, and the last.
+        first, last: the mask of the positions that read the first character of a match, and the mask of the positions that read its last
+            character.
         nullable: whether the expression matches the empty string.
-        edge_first, edge_last, edge_nullable: the same for matches that need the edge of a word before the first character, after the last,
-            or at the place of an empty match.
+        edge_first, edge_last, edge_nullable: like `first`, `last` and `nullable`, for matches with the edge of a word before the first
+            character, after the last character, or at an empty match.
     """
 
     first: int = 0
@@ -51,10 +52,10 @@ class Alphabet:
 
     Attributes:
         classes: the classes of code points.
-        size: the number of classes, without those of the ends.
-        start, end: the classes of the ends.
-        words: for each class, also of the ends, whether it consists of word characters; without `word`, no class does.
-        word_classes: the mask of these classes.
+        size: the number of classes, not counting the ends of a text.
+        start, end: the classes of the start and the end of a text.
+        words: for each class and both ends, whether it consists of word characters; without `word`, always False.
+        word_classes: the mask of the classes of word characters.
     """
 
     def __init__(self, sets: Sequence[Set], word: Set | None = None) -> None:
@@ -121,7 +122,7 @@ class Positions:
         return found
 
     def _of_classes(self, classes: int) -> Part:
-        """Add a position for the word characters among some classes, and one for the others."""
+        """Add one position for the word characters of some classes, and one for the other characters."""
         kinds = classes & self._alphabet.word_classes, classes & ~self._alphabet.word_classes
         return _united(self._position(kind) for kind in kinds if kind or not classes)
 
@@ -163,7 +164,7 @@ class Positions:
             self.follow[position] |= first
 
     def _link_at_edge(self, last: int, first: int) -> None:
-        """Link positions of two kinds: of word characters, and of others."""
+        """Link positions of different kinds: word characters and other characters."""
         if last and first:
             self._check_edge(last, first)
             self._link(last & self._words, first & ~self._words)
@@ -187,7 +188,7 @@ def _sequence(one: Part, two: Part) -> Part:
 
 
 def _united(parts: Iterable[Part]) -> Part:
-    """The expression that matches one of some parts."""
+    """The expression that matches one of several parts."""
     found = Part()
     for part in parts:
         found = Part(

@@ -1,9 +1,9 @@
 """Make the two passes of a functional transducer that replaces strings inside a text, between two contexts.
 
-Matches are leftmost and longest, as those of rules, see `fst.compile.machines.rules.passes`. The output of a match is written while it is
-read, so its end must be known when it begins. The pass to the left stores at each boundary a *ranking* of the states from which the text
-after the boundary completes a match: the states in the first group reach the farthest end. The pass to the right follows one path: it
-takes an arc into the first group that has one. Any such path writes the output, because the transducer is functional.
+Matches are leftmost and longest, like the matches of rules; see `fst.compile.machines.rules.passes`. The output of a match is written while
+the match is read, so its end must be known at its beginning. At each boundary, the pass to the left stores a *ranking* of the states from
+which the text after the boundary completes a match: the states in the first group reach the farthest end. The pass to the right follows one
+path: it takes an arc into the first group that any arc leads to. Any such path writes the output, because the transducer is functional.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fst.compile.patterns.tree import Node
 from fst.machines.rules.entries import COPY, ENDED, NOTHING
 
 OUTSIDE = -1  # the state outside of matches
-Ranking = tuple[int, ...]  # masks of states, those with the farthest end first
+Ranking = tuple[int, ...]  # masks of states; the first mask has the farthest end
 Entry = tuple[tuple[Left, int], int, int]  # the next state, the number of the string to write, and `COPY` or 0
 
 
@@ -30,11 +30,12 @@ class Column(NamedTuple):
     """The data of the pass to the right at a character.
 
     Attributes:
-        read: the class of the character, as far as left contexts distinguish classes.
+        read: the first class that left contexts do not distinguish from the character's class.
         char: the character, if the transducer reads it, or "".
-        ranking: the ranking after the character, of the targets of arcs that read it.
+        ranking: the ranking after the character; only targets of arcs that read the character are included.
         ends: whether the last group consists of the final states whose match ends after the character.
-        inserting: whether the right context holds before the character; at_edge: whether it does if an edge of a word is there.
+        inserting: whether the right context holds before the character; at_edge: whether the right context holds if the edge of a word is
+            there.
     """
 
     read: int
@@ -46,7 +47,7 @@ class Column(NamedTuple):
 
 
 class Replacement:
-    """The compiler of a transducer between two contexts. With `keeps_written`, the left context is that of the written text."""
+    """The compiler of a transducer between two contexts. With `keeps_written`, the left context is matched with the written text."""
 
     def __init__(self, machine: Machine, left: Node, right: Node, keeps_written: bool, strings: Strings) -> None:
         characters = sorted({char for arcs in machine.arcs for char in arcs})
@@ -76,7 +77,7 @@ class Replacement:
         for left, state in states.listed:
             self._budget.take(2 * STEPS * len(columns.listed))
             row = [self._to_right(left, state, column) for column in columns.listed]
-            # Where no text leads, the entries are those of the first state, so that more columns are equal.
+            # Entries that no text reaches are copied from the first state, so that more columns are equal.
             entries.append([entries[0][at] if entry is None else (states.number(entry[0]), *entry[1:]) for at, entry in enumerate(row)])
             inserts = state == OUTSIDE and self._inserts(left, False, bool(end.holding), bool(end.at_edge))
             finals.append(self._strings.number(self._empty or "") if inserts and self._empty else NOTHING)
@@ -84,7 +85,7 @@ class Replacement:
         return merged_passes(alphabet, rows, made, finals)
 
     def _to_left(self, right: Right, ranking: Ranking, read: int) -> tuple[tuple[Right, Ranking], Column]:
-        """Read a character to the left."""
+        """Read a character in the pass to the left."""
         self._budget.take(STEPS + len(ranking))
         char, before = self._chars.get(read, ""), self._contexts.before(right, read)
         groups: Ranking = ()
@@ -110,11 +111,11 @@ class Replacement:
         return tuple(filter(None, found))
 
     def _inserts(self, left: Left, word: bool, holding: bool, at_edge: bool) -> bool:
-        """Whether both contexts hold before a word character or another."""
+        """Whether both contexts hold before a character; `word`: whether this is a word character."""
         return bool(self._contexts.held(left, word)) and (holding or (at_edge and left.word != word))
 
     def _to_right(self, left: Left, state: int, column: Column) -> Entry | None:
-        """Read a character to the right; None if no text leads here."""
+        """Read a character in the pass to the right; None if no text reaches this entry."""
         word = self._alphabet.words[column.read]
         if state != OUTSIDE or self._contexts.held(left, word):
             arcs = self._machine.arcs[self._machine.start if state == OUTSIDE else state].get(column.char, [])

@@ -13,7 +13,7 @@ from fst.compile.patterns.sets import ANY, Dialect
 from fst.compile.patterns.tree import Atomic, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
-DIALECT: Dialect = "fancy-regex"  # which is that of Rust's `regex`, as in guides
+DIALECT: Dialect = "fancy-regex"  # the syntax of Rust's `regex`, as in guides
 ARROW, SLASH, GAP, EDGE_OF_WORD = "->", "/", "_", r"\b"
 NOTHING, START_OF_TEXT = Sequence(()), LookBehind(ANY, negative=True, name="^")
 CAPTURE = re.compile(r"\(\?P?<\w")  # the beginning of a named group, in a pattern without escapes and brackets
@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
     Attributes:
         text: the rule as it was given.
-        phi, left, right: regular expressions, without definitions and whitespace.
+        phi, left, right: the regular expressions, with definitions inserted and without whitespace.
         psi: a string.
     """
 
@@ -84,12 +84,12 @@ def trees(rule: Rule) -> Trees:
 
 
 def mirrored(parsed: Trees) -> Trees:
-    """The regular expressions that match the reverse of what the given ones match."""
+    """The regular expressions that match the reverses of the given expressions' matches."""
     return Trees(reversed_tree(parsed.phi), reversed_tree(parsed.right), reversed_tree(parsed.left))
 
 
 def reversed_tree(node: Node) -> Node:
-    """The expression that matches the reverse of what an expression matches."""
+    """The expression that matches the reverse of each match of an expression."""
     if isinstance(node, Sequence):
         return Sequence(tuple(reversed_tree(part) for part in reversed(node.parts)))
     if isinstance(node, Choice) and not is_edge(node):
@@ -122,7 +122,7 @@ def word_of(edge: Node) -> Set:
 
 
 def expanded(pattern: str, definitions: Mapping[str, str]) -> str:
-    """Replace the names of definitions outside of escapes and brackets; a definition may contain the names of earlier ones.
+    """Replace the names of definitions outside of escapes and brackets; a definition may contain the names of earlier definitions.
 
     >>> expanded("V+[V]", {"A": "a|á", "V": "A|e"})
     '(?:(?:a|á)|e)+[V]'
@@ -147,7 +147,7 @@ def replaced(pattern: str, known: Mapping[str, str]) -> str:
 
 
 def _check(tree: Node, name: str) -> None:
-    """Refuse nodes that no rule may contain, or that may not be in this part of a rule."""
+    """Refuse nodes that no rule may contain, or that this part of a rule may not contain."""
     inside = {id(node.body) for node in walk(tree) if isinstance(node, LookAhead)}
     inside |= {id(node) for edge in walk(tree) if is_edge(edge) for node in walk(edge)}
     for node in walk(tree):
@@ -187,7 +187,7 @@ def _after(text: str, at: int) -> int:
 
 
 def _after_brackets(text: str, at: int) -> int:
-    """Find the end of brackets, which may contain escapes and brackets; without an end, the opening bracket is a character."""
+    """Find the end of brackets, which may contain escapes and brackets; an opening bracket without an end is a character."""
     begin, depth = at, 0
     while at < len(text):
         if text[at] == "[":

@@ -1,4 +1,4 @@
-"""Words that a user adds to jieba. If a word has no frequency, jieba computes one with which the word is just not cut.
+"""Words that a user adds to jieba. If a word has no frequency, jieba computes the lowest frequency with which the word is not cut.
 
 Source: jieba 0.42.1, ``Tokenizer.load_userdict``, ``add_word`` and ``suggest_freq``.
 """
@@ -27,15 +27,15 @@ class UserWord(NamedTuple):
     """A word of a user."""
 
     word: Any
-    frequency: int | None  # its frequency; None: computed by `Frequencies.suggested`
-    place: str  # its position, for messages
-    tag: str = ""  # its part of speech; "" if it has none
+    frequency: int | None  # the word's frequency; None: computed by `Frequencies.suggested`
+    place: str  # the word's position, for messages
+    tag: str = ""  # the word's part of speech; "" if it has none
 
 
 def user_words(source: str | Path | Iterable[Any], most: int) -> Iterator[UserWord]:
     """Read the words of a user from a file as in ``jieba.load_userdict``, or from words and pairs of a word and its frequency. `source`:
-    the path of a file with lines ``word``, ``word frequency``, ``word part-of-speech`` or ``word frequency part-of-speech``; or words and
-    pairs. `most`: the maximum frequency.
+    the path of a file with lines ``word``, ``word frequency``, ``word part-of-speech`` or ``word frequency part-of-speech``; or words, and
+    pairs of a word and its frequency. `most`: the maximum frequency.
     """
     if isinstance(source, str | Path):
         yield from _of_lines(read_text(Path(source), drop_mark=True).split("\n"), str(source))
@@ -94,7 +94,9 @@ class Frequencies:
         self._added.append(word)
 
     def suggested(self, word: str) -> int:
-        """The least frequency with which the word is not cut, by jieba's operations in their order: the floating-point result counts."""
+        """The lowest frequency with which the word is not cut, by jieba's operations in jieba's order, because floating-point results
+        depend on it.
+        """
         if not self._total:
             raise VocabularyError("the dictionary has no word with a frequency above 0; expected lines 'word frequency'")
         share = 1.0
@@ -103,7 +105,7 @@ class Frequencies:
         return max(int(share * self._total) + 1, self._frequency(word))
 
     def _frequency(self, text: str) -> int:
-        """The frequency of a text in jieba's dictionary, in which a beginning of a word has the frequency 0; 1 for any other text."""
+        """The frequency of a text: of a word, its frequency; of a beginning of a word, 0; of any other text, 1."""
         return self.known[text] if text in self.known else int(not self._begins_word(text))
 
     def _begins_word(self, text: str) -> bool:

@@ -43,7 +43,7 @@ DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`
 Entry = tuple[str, int] | tuple[str, int, str]
 UserEntry = str | tuple[str, int | None] | tuple[str, int | None, str]
 
-JIEBA_SIGNS = "+#&._%-"  # signs that `jieba` segments together with ASCII letters, digits, and U+4E00 to U+9FD5
+JIEBA_SIGNS = "+#&._%-"  # signs that `jieba` groups with ASCII letters, digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
@@ -59,22 +59,22 @@ def jieba(
 
     Args:
         dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
-            or pairs of a word and its frequency, or triples with its part of speech; None: the dictionary of an installed jieba. The number
+            or pairs (word, frequency), or triples (word, frequency, part of speech); None: the dictionary of an installed jieba. The number
             of a word is its position.
         user: further words, with the same effect as ``jieba.load_userdict(path)`` or ``jieba.add_word(word, frequency)``: the path of a
             file with lines ``word``, ``word frequency`` or ``word frequency part-of-speech``; or words, and pairs or triples as above. If a
-            frequency is missing or None, it is computed as in jieba, so that the word is not cut. The numbers of these words follow those
-            of the dictionary. Of equal words, the last is used.
+            frequency is missing or None, it is computed as in jieba, so that the word is not cut. The numbers of these words follow the
+            numbers of the dictionary's words. Of equal words, the last is used.
         hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
             the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
-        tags: whether to keep the parts of speech, for `fst.JiebaSegmenter.tag`. With `hmm`, the table then also contains the model of
-            ``jieba.posseg``.
+        tags: whether the table keeps the parts of speech, for `fst.JiebaSegmenter.tag`. With `hmm`, the table then also contains the model
+            of ``jieba.posseg``.
 
     Raises:
         VocabularyError: a word is empty or not text; a frequency is not a whole number; no frequency is greater than 0; or with `tags`, a
             word of the dictionary has no part of speech. The message gives the position.
-        UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or jieba is not installed, and
-            `hmm` is True or there is no dictionary.
+        UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or jieba is not installed, although
+            `hmm` is True or `dictionary` is None.
         OSError: a file cannot be read.
 
     Examples:
@@ -100,7 +100,8 @@ def jieba(
         raise VocabularyError("the dictionary has no word with a frequency above 0; expected lines 'word frequency'")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
-    # The hidden Markov model never finds a word that was added with frequency 0, even if it is added again with another frequency.
+    # The hidden Markov model never finds a word that the user adds with frequency 0, even if the word is added again with another
+    # frequency.
     apart = {word for word, number in zip(words[own:], frequencies[own:], strict=True) if not number} if hmm and user is not None else set()
     listed = [*numbers, *sorted(apart - numbers.keys())]
     trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))
@@ -211,7 +212,7 @@ def _mecab_tables(
         raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
     trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
-    # A category without unknown words uses the unknown words of DEFAULT, but only where no other word begins.
+    # A category without unknown words uses the unknown words of DEFAULT, but only at positions where no other word begins.
     kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)

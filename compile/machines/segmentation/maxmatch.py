@@ -43,14 +43,14 @@ def maxmatch(
         rules: corrections of segmentations, for example ``{"研究生|命": "研究|生命"}``.
             Both sides of a rule are the same string, with "|" between tokens. The left side is the segmentation of this string without
             rules; the right side is the new segmentation. The string is added to the dictionary. Words that only rules contain get ids
-            after those of the dictionary, and are only found as parts of rules.
+            after the ids of the dictionary, and are found only as parts of rules.
         format, column: as in `fst.compile.keywords`.
 
     Raises:
         VocabularyError: there are no words; a word is empty or not text; the file does not follow its format; the sides of a rule differ;
             or the left side of a rule is not the segmentation of its string. The message gives the position.
-        UnsupportedError: a word has more than 65,536 bytes; there are more than 4 million words; words contain too many tokens of each
-            other; or `format` or `column` does not match the source.
+        UnsupportedError: a word has more than 65,536 bytes; there are more than 4 million words; words contain too many other words; or
+            `format` or `column` does not match the source.
         ValueError: `direction` has an invalid value.
         OSError: the file cannot be read.
 

@@ -1,6 +1,6 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files are not trusted. They are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads, for example
+The files are not trusted. They are read by the rules of ``mecab-dict-index``. But input that MeCab accepts and misreads, for example
 numbers followed by letters or costs of more than 16 bits, is refused with an error that names file and line.
 """
 
@@ -21,7 +21,7 @@ from fst.machines.segmentation.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COS
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # maximum number of elements of a matrix
-MAX_EMPTY = 1 << 20  # the number of elements of a matrix may exceed the number of bytes of its file by at most this
+MAX_EMPTY = 1 << 20  # by this number, a matrix may have more elements than its file has bytes
 PART_OF_MATRIX = 1 << 22  # number of bytes of a matrix to read at a time
 LAST_CODE = 0xFFFE  # last code point that char.def can contain
 DEFAULT, SPACE = "DEFAULT", "SPACE"
@@ -59,8 +59,8 @@ class Categories(NamedTuple):
     """Categories of characters, from ``char.def``."""
 
     names: list[str]  # the names of the categories
-    kinds: list[Kind]  # the distinct kinds of characters. A kind's field `space` is True if the kind shares a category with U+0020.
-    kind_of: NDArray[np.int64]  # int64[65536], the kind of each code point. No file can contain U+FFFF, so it has the default kind.
+    kinds: list[Kind]  # the distinct kinds of characters. The field `space` of a kind is True if the kind shares a category with U+0020.
+    kind_of: NDArray[np.int64]  # int64[65536], the kind of each code point. No file contains U+FFFF, so it has the default kind.
 
 
 class Settings(NamedTuple):
@@ -152,7 +152,7 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
 
 
 def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> None:
-    """Fill a matrix with the connections of some lines. `first` is the number of the first line."""
+    """Fill a matrix with the connections of the given lines. `first` is the number of the first line."""
     if not CONNECTIONS.fullmatch(lines):
         at, line = next((at, line) for at, line in enumerate(lines.split(b"\n")) if not CONNECTIONS.fullmatch(line))
         raise VocabularyError(f"{path}, line {first + at}: {quoted(line[:60])} is not a right id, a left id and a cost")

@@ -86,7 +86,7 @@ def edges_of(trie: Trie) -> tuple[Ints, Ints]:
 
 
 def by_rank(trie: Trie) -> Ints:
-    """For each node, the least id of the tokens through the node: frequent tokens have low ids, so rows are placed in this order."""
+    """For each node, the lowest id of the tokens through the node. Frequent tokens have low ids, so rows are placed in this order."""
     rank = np.full(len(trie), np.iinfo(np.int64).max)
     rank[trie.token != NULL] = trie.token[trie.token != NULL]
     for level in range(int(trie.level[-1]), 0, -1):
@@ -100,7 +100,7 @@ def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArr
     these rows are close together.
 
     Args:
-        starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
+        starts: int64[states + 1]; the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
         labels: int64[n], bytes.
         rank: int64[states], lower for more frequent states.
         depths: int64[states].

@@ -45,7 +45,7 @@ find_whole = Deferred("fst.compile.machines.unigram.kernels", "find_whole")
 
 @dataclass(frozen=True, eq=False)
 class _Spelled:
-    """The tokens that can occur in texts, as the text pipeline spells them.
+    """The tokens that can occur in texts, in the spelling of the text pipeline.
 
     Attributes:
         symbols: uint8[n], the bytes of the tokens, concatenated.
@@ -76,9 +76,9 @@ class _Spelled:
 def _usable(model: UnigramModel, line: Pipeline) -> Usable:
     """The spelling and the id of each token that can occur in the ids of a text. The text pipeline spells tokens in the same way as texts.
 
-    Without an unknown token, the reference refuses a text if an unknown node is the best node that ends at any position, even if it is not
-    on the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this character
-    never occur, and other tokens that end with one of their characters may become unusable, too.
+    Without an unknown token, the reference refuses a text if an unknown node is the best node that ends at any position, even at a position
+    off the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this
+    character never occur, and other tokens that end with a character of these tokens may become unusable, too.
     """
     spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
     kept = [(spelling, number) for spelling, number in spellings if spelling]
@@ -186,8 +186,8 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
 
 
 def _need_known_space(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse a model in which byte fallbacks replace the symbol for spaces, because a space in a text is one byte, but the symbol has
-    several bytes.
+    """Refuse a model in which byte fallbacks replace the symbol for spaces: a space in a text is one byte, but the symbol has several
+    bytes.
 
     A model of whole words is not refused, because its kernel writes the fallbacks of the symbol; see `UnigramArguments.space`.
     """

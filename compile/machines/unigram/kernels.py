@@ -1,5 +1,5 @@
-"""Kernels of the compiler: the tokens that are the best path through their own bytes, so that a pre-token that equals one needs no search;
-and the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`.
+"""Kernels of the compiler, for two results: the tokens that are the best path through their own bytes, so that an equal pre-token needs no
+search; and the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_be
 
 @part
 def best_other(symbols, begin, end, trie, scores, unknown, sums):
-    """The best score of two or more tokens through a token's bytes; minus infinity without a path. For `sums`, see `find_best`."""
+    """The best score of two or more tokens through a token's bytes; minus infinity without a path. `sums`: as in `find_best`."""
     best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
     while place < end:
         after = place + character_size(symbols[place])
@@ -71,7 +71,9 @@ def put_root(firsts, labels, row_labels, targets):
 
 @part
 def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, defaults, seen):
-    """Append the row of a node. `beyond` is the node of its longest proper suffix that is not a leaf. Return the end of the row."""
+    """Append the row of a node. `beyond` is the node of the longest proper suffix of `node` that is not a leaf. Return the end of the
+    row.
+    """
     for edge in range(firsts[node], firsts[node + 1]):
         byte = labels[edge]
         row_labels[used], targets[used], seen[byte] = byte, edge + 1, node
@@ -95,8 +97,8 @@ def put_list(token, tail, depth, rest, count, blocks):
 
     Args:
         token: the id of the token.
-        tail, depth: the number of bytes of the token's last character, and of the token.
-        rest: the number of the list at the longest proper suffix of the token, which contains the other tokens that end at the same
+        tail, depth: the number of bytes of the token's last character, and of the whole token.
+        rest: the number of the list at the longest proper suffix of the token; this list contains the other tokens that end at the same
             position.
         count: the number of blocks so far.
         blocks: int32[n], `NONE` after the last block.
@@ -137,11 +139,11 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
         tails: int64[nodes], the number of bytes of the last character of each node; 0 if the character is incomplete.
         links: the links of `fst.automata.links.Suffixes`.
         starts: output, int64[nodes + 1], initially 0: the start of each node's row in `row_labels` and `targets`.
-        row_labels, targets: output, int64[n]: the transitions of each node that differ from those of its default and of the root. Targets
-            are nodes.
+        row_labels, targets: output, int64[n]: the transitions of each node that differ from the transitions of its default and of the root.
+            Targets are nodes.
         defaults: output, int64[nodes], initially 0, see `fst.machines.unigram.aho_corasick`.
-        goes_on: output, int64[nodes], initially 0: for a leaf, the node of its longest suffix that is not a leaf; for other nodes, the node
-            itself.
+        goes_on: output, int64[nodes], initially 0: for a leaf, the node of the leaf's longest suffix that is not a leaf; for other nodes,
+            the node itself.
         lists: output, int64[nodes], initially 0: the number of each node's list.
         blocks: output, int32[n], initially `NONE`: the lists.
         seen: int64[256], scratch, initially `NULL`.

@@ -1,4 +1,4 @@
-"""The last-token automaton of a Unigram table whose words begin with spaces, such as that of T5."""
+"""The last-token automaton of a Unigram table whose words begin with spaces, such as the table of T5."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.tables.header import StepsDecoder
 from fst.text.normalizer import Normalizer
 from fst.text.whitespace import ALWAYS, FIRST
 
-SPACE, LETTER, LONGER, OTHER = range(4)  # classes: a space, a character with a token, one that only longer tokens contain, all others
+SPACE, LETTER, LONGER, OTHER = range(4)  # classes: a space, a character with a token, a character only inside longer tokens, all others
 # The states: the beginning of a text, the space that decoding removes from it, inside a word, and the space before another word.
 BEGIN, FIRST_SPACE, INSIDE, LATER_SPACE = range(4)
 

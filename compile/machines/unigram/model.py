@@ -1,4 +1,4 @@
-"""Unigram models as the compiler needs them."""
+"""Unigram models, in the form that the compiler needs."""
 
 from __future__ import annotations
 

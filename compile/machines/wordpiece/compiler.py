@@ -50,7 +50,7 @@ def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
 
 
 def _is_linked(failure: Failure, layout: str) -> bool:
-    """Whether failure links are laid out instead of transitions that replace them; with "auto", if these would be too many."""
+    """Whether failure links are kept in the layout; with "auto", they are kept if too many transitions would replace them."""
     if layout != "auto":
         return layout == LINKED
     return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), FEW)

@@ -1,4 +1,5 @@
-"""The last-token automaton of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation.
+"""The last-token automaton of a WordPiece table: an automaton over bytes for the longest match, and an automaton of cuts between words and
+punctuation.
 
 Example: the tokens u, un, ##n and ##it with the ids 1, 2, 3 and 4. Node 0, `WORD`, has the children "u" and "un"; node 1, `REST`, has "n",
 "i" and "it". Their failure links lead to `REST`, where the next token begins::
@@ -30,14 +31,14 @@ from fst.tables.header import Decoder
 # contain; a word by itself before which no space is decoded; all other characters.
 SPACE, LETTER, ALONE, LONGER, CLOSE, OTHER = range(6)
 # The states: the beginning of a text, the space before a word, inside a word, after a word of one character. The automaton accepts only
-# texts that decoding writes, with one space before each word.
+# texts that decoding writes, in which one space is before each word.
 CUTS = [
     [[-1, -1, -1, -1, -1, -1], [1, -1, -1, -1, 3, -1]],
     [[-1, 2, 3, 2, -1, -1], [-1, -1, -1, -1, -1, -1]],
     [[-1, 2, -1, 2, -1, -1], [1, -1, -1, -1, 3, -1]],
     [[-1, -1, -1, -1, -1, -1], [1, -1, -1, -1, 3, -1]],
 ]
-MAX_TEXTS = 12  # the number of texts that are tried to see whether a character changes
+MAX_TEXTS = 12  # the number of texts that are tried to find out whether a character changes
 WORD, REST = 0, 1  # the nodes where a word begins, and where the rest of a word begins after a token
 
 
@@ -56,7 +57,7 @@ def last_tokens(table: WordPieceTable) -> LastTokens:
     rests = {name.removeprefix(prefix).encode(): number for name, number in tokens.items() if name.startswith(prefix)}
     entries, fails = _automaton(words, rests)
     sizes = np.zeros(int(table.token_ids.max()) + 1, np.int32)
-    for names, space in ((words, 1), (rests, 0)):  # a word has a space before it, or nothing is before it
+    for names, space in ((words, 1), (rests, 0)):  # a space is before a word, or the text begins with it
         sizes[[*names.values()]] = [len(token) + space for token in names]
     characters = characters_of(_classes(table, tokens, prefix, decoder.cleanup))
     none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
@@ -84,7 +85,9 @@ def _classes(table: WordPieceTable, tokens: Mapping[str, int], prefix: str, has_
 
 
 def _texts_with(tokens: Collection[str], prefix: str) -> dict[str, list[str]]:
-    """For each character of the tokens, texts that contain it: the character, tokens with it, and the rests of words after some token."""
+    """For each character of the tokens, texts that contain this character: the character itself, tokens with it, and the rests of words
+    after some token.
+    """
     found: dict[str, list[str]] = {}
     words = [token for token in tokens if not token.startswith(prefix)]
     lead = next((token for token in ("a", *words) if token in tokens), "")
@@ -98,12 +101,12 @@ def _texts_with(tokens: Collection[str], prefix: str) -> dict[str, list[str]]:
 
 
 def _spelled(table: WordPieceTable, text: str, names: Mapping[int, str], prefix: str) -> bool:
-    """Whether the tokens of a text spell the same text."""
+    """Whether the tokens of a text, joined, spell the same text."""
     return "".join(names.get(number, "").removeprefix(prefix) for number in table.run(text)) == text
 
 
 def _automaton(words: Mapping[bytes, int], rests: Mapping[bytes, int]) -> tuple[Array, Array]:
-    """The automaton of the longest match, by the failure links of `fst.automata.links.link`, and the link of the state in each slot."""
+    """The automaton of the longest match, from the failure links of `fst.automata.links.link`; and the link of the state in each slot."""
     found = [(token, root, number) for root, own in ((WORD, words), (REST, rests)) for token, number in own.items()]
     found = [each for each in found if each[0] and b" " not in each[0]]
     roots, numbers, lengths = np.array([(root, number, len(token)) for token, root, number in found], np.int64).reshape(-1, 3).T
@@ -114,7 +117,7 @@ def _automaton(words: Mapping[bytes, int], rests: Mapping[bytes, int]) -> tuple[
 
 
 def _rows(trie: Trie, links: Array, lasts: Array) -> tuple[Array, Array]:
-    """The arrays of an automaton from the failure link and the last token of each node; a space leads from `WORD` to `WORD`."""
+    """The arrays of an automaton, from the failure link and the last token of each node; a space leads from `WORD` to `WORD`."""
     sources, letters = np.divmod(trie.edge_keys, len(trie.letters))
     sources, labels = np.append(WORD, sources), np.append(ord(" "), trie.letters[letters])
     targets = np.append(WORD, trie.edge_children)

@@ -1,5 +1,5 @@
-"""WordPiece models as the compiler needs them. In WordLevel, each word is one token or the unknown token: such a model becomes WordPiece
-without tokens that continue a word.
+"""WordPiece models, in the form that the compiler needs. In WordLevel, each word is one token or the unknown token: such a model becomes
+WordPiece without tokens that continue a word.
 """
 
 from __future__ import annotations

@@ -60,8 +60,7 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
 
     Args:
         family: the class.
-        document: the tokenizer.json, of which the merges, the truncation and the padding are used, and the post-processor if the class has
-            none.
+        document: the tokenizer.json; its merges, truncation and padding are used, and its post-processor if the class has none.
         config: tokenizer_config.json.
         tokens: the special tokens.
         vocabulary: the tokens of the model.

@@ -30,8 +30,9 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
 def model_input_names(pair: Template, kind: str) -> list[str]:
     """The names of a model's inputs, for a vocabulary that does not name a class of ``transformers``.
 
-    Type ids are an input if the template adds special tokens, and the type ids of the two texts of a pair differ, as for BERT. Models with
-    BPE have no type ids: GPT-2 would add their embeddings to those of the tokens. (`AutoTokenizer` never has them without a class.)
+    Type ids are an input if the template adds special tokens, and the type ids of the two texts of a pair differ, as for BERT. BPE models
+    have no type ids: GPT-2 would add the embeddings of type ids to those of the tokens. (Without a class, `AutoTokenizer` never returns
+    type ids.)
 
     Args:
         pair: the template of a pair.

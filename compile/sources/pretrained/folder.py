@@ -1,8 +1,8 @@
 """Read a folder that ``save_pretrained`` wrote, in which several files together define a tokenizer.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts are
-used. Some classes use a ``tokenizer.json`` without changes. BERT's class and related classes use only its tokens, and rebuild the rest from
-the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` that gives the same ids. For any other class,
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts of the
+files are used. Some classes use a ``tokenizer.json`` without changes. BERT's class and related classes use only its tokens, and rebuild the
+rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` that gives the same ids. For any other class,
 `transformers` builds the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read in the same
 way as by ``ByteLevelBPETokenizer`` of `tokenizers`.
 """
@@ -160,7 +160,7 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
 
 
 def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
-    """The settings in a folder that differ from those with which the vocab.txt is compiled, except settings that options override."""
+    """The settings in a folder that differ from the settings for its vocab.txt alone; settings that options override are left out."""
     lower = given.get("lowercase", True)
     usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
     stated = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
@@ -197,7 +197,7 @@ def without_vocabulary(folder: Path) -> Files:
 
 
 def config_of(folder: Path) -> Json:
-    """The tokenizer_config.json of a folder. If it does not name the class, but another file does, the class is added."""
+    """The tokenizer_config.json of a folder. If it does not name the class and another file does, the class is added."""
     files = without_vocabulary(folder)
     name = files.config.get("tokenizer_class") or files.model.get("tokenizer_class") or _class_of(files.model.get("model_type"))
     return {**files.config, **({"tokenizer_class": name} if name else {})}

@@ -33,7 +33,7 @@ Json = dict[str, Any]
 Template = list[tuple[str, int]]  # a template: special tokens and texts, each with a type id
 
 FIRST, SECOND = "$A", "$B"  # the texts in a template
-USUAL_FILE = "tokenizer.model"  # every class reads a model file of this name
+USUAL_FILE = "tokenizer.model"  # the name under which every class reads a model file
 LANGUAGES = (
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT", "ja_XX", "kk_KZ",
     "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN",
@@ -70,7 +70,7 @@ class PieceFamily:
     """A class of tokenizers that is built from the pieces of a model."""
 
     names: Mapping[str, str]  # the special tokens, unless a setting overrides them
-    file: str  # the name of the model file, in addition to `USUAL_FILE`
+    file: str  # another name of the model file, in addition to `USUAL_FILE`
     types: tuple[str, ...]  # the model types in config.json for which `transformers` uses this class
     build: Callable[[Parts], Json]  # the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder
     templates: Callable[[Parts], tuple[Template, Template]]  # the special tokens around a text, and around the texts of a pair
@@ -90,8 +90,8 @@ def names_class(folder: Path) -> bool:
 
 
 def read(folder: Path, path: Path) -> tuple[Json, Json]:
-    """Read the tokenizer of a folder. `path`: the ``.model`` in the folder. Returns the tokenizer.json that all files define together, and
-    further settings, named as in `fst.tables.header.Settings`.
+    """Read the tokenizer of a folder. `path`: the path of the ``.model`` in the folder. Returns the tokenizer.json that all files define
+    together, and further settings, named as in `fst.tables.header.Settings`.
     """
     files = pretrained.without_vocabulary(folder)
     remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"
@@ -142,7 +142,7 @@ def _outcome(files: Files, family: PieceFamily, model: SentencePieceModel) -> tu
 
 
 def _class_of(parts: Parts, family: PieceFamily, document: Json) -> TokenizerClass | None:
-    """The class, if its objects do more than the tokenizer.json, or if a setting adds special tokens."""
+    """The class, if its objects do more than the tokenizer.json or a setting adds special tokens; otherwise None."""
     named = {name: f"{name}_token" for name in ("bos", "eos")}
     flags = {f"_add_{role}": True for role in named.values() if parts.config.get(f"add_{role}") and role in parts.tokens.named}
     if family.attributes is None:
@@ -335,5 +335,5 @@ FAMILIES = {
     "LlamaTokenizer": PieceFamily(_ENDS, USUAL_FILE, ("idefics", "idefics2"), _llama, _llama_templates, padding_side="left"),
 }
 MODEL_TYPES = {kind: name for name, family in FAMILIES.items() for kind in family.types}
-# Further model types, for which a file must name the class.
+# Additional model types, for which a file must name the class.
 OTHER_TYPES = ("llama", *pretrained.MODEL_TYPES)

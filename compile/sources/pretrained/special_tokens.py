@@ -16,7 +16,7 @@ from fst.compile.text.components import field_of, mapping
 from fst.errors import listed, quoted
 
 Json = Mapping[str, Any]
-# The names that all classes have, in the order in which their tokens are added.
+# The names that exist in all classes, in the order in which their tokens are added.
 NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
@@ -46,13 +46,13 @@ class SpecialTokens:
     lists_extras: bool  # whether a setting lists the special tokens without a name; the list may be empty
 
     def content(self, name: str) -> str:
-        """The content of the special token with a name."""
+        """The content of the special token with the given name."""
         if name not in self.named:
             raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
         return self.named[name].content
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: the tokens of a tokenizer.json, then those of this object, even if they are equal."""
+        """All added tokens with their ids: first the tokens of a tokenizer.json, then the tokens of this object, even if they are equal."""
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)
@@ -62,7 +62,7 @@ class SpecialTokens:
         return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
-        """The tokens to add: first numbered tokens that are missing or have other flags, then other missing tokens.
+        """The tokens to add: first the numbered tokens that are missing or have other flags, then the other missing tokens.
 
         A token that has a name becomes special.
         """
@@ -113,7 +113,8 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of tokenizer_config.json, overridden by those of special_tokens_map.json; and the tokens whose names are not in `NAMES`.
+    """The settings of tokenizer_config.json, overridden by the settings of special_tokens_map.json; and the tokens whose names are not in
+    `NAMES`.
 
     The steps are the same as in `transformers`, because they determine the precedence of settings and the order in which tokens are added.
     """

@@ -65,8 +65,8 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
 
 
 def _need_known_parts(model: SentencePieceModel, characters: Collection[str], scores: Collection[str]) -> None:
-    """Refuse pieces that merges may make from unknown characters, and pieces of type UNUSED that merges may make and that `sentencepiece`
-    splits again.
+    """Refuse pieces that merges may make from unknown characters, and pieces of type UNUSED that merges may make and `sentencepiece` splits
+    again.
 
     User-defined pieces are allowed, because merges do not use them.
     """

@@ -1,7 +1,7 @@
 """Read and write AT&T text, the exchange format of foma, HFST, OpenFst and lttoolbox.
 
 A line is an arc (source, target, input, output, weight) or a final state (state, weight), and weights of 0 may be missing. The first state
-named is the start. lttoolbox separates several machines by lines ``--``.
+in the file is the start. lttoolbox separates several machines by lines ``--``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_R
 ESCAPE = re.compile("|".join(ESCAPES))
 WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
 END_OF_STATES = 10**18
-MAX_GAPS = 4  # the largest ratio of the number of a state and the number of states
+MAX_GAPS = 4  # the largest ratio of the highest number of a state to the number of states
 ZERO = "0"  # ε; but a digit in files that contain one of `EPSILONS`
 
 
@@ -62,7 +62,7 @@ def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character"
 
 def _rows(text: str) -> list[list[str]]:
     r"""The columns of each line. Columns end at tabs or, in a file without tabs, at spaces; a line ends only at "\n" or "\r\n"."""
-    lines = text.replace("\r\n", "\n").replace("\t\n", "\n").split("\n")  # lt-print ends lines of arcs with a tab
+    lines = text.replace("\r\n", "\n").replace("\t\n", "\n").split("\n")  # lt-print writes a tab at the end of lines with arcs
     separator = "\t" if "\t" in text else None
     return [line.split(separator) if line else [] for line in lines]
 
@@ -82,7 +82,7 @@ def _labels(rows: Sequence[Sequence[str]], write: int, numbers: bool, unit: Unit
 
 
 def unescaped(name: str) -> str:
-    """A symbol with the characters that its escapes, such as ``@_SPACE_@``, replace."""
+    """A symbol in which escapes, such as ``@_SPACE_@``, are replaced by their characters."""
     return ESCAPE.sub(lambda found: ESCAPES[found[0]], name) if "@_" in name else name
 
 
@@ -120,7 +120,7 @@ def _weight(text: str) -> float:
 
 
 def _machine(columns: _Columns, start: int | None, symbols: tuple[str, ...], unit: Unit) -> Arcs:
-    """The machine of a section. States keep their numbers; where these have large gaps, states are numbered again, in the same order."""
+    """The machine of a section. States keep their numbers; if the numbers have large gaps, states are numbered again, in the same order."""
     named = np.array([*columns.source, *columns.target, *columns.ends], np.int64)
     states, numbers = np.unique(named, return_inverse=True)
     if len(states) and states[-1] < MAX_GAPS * len(states):
@@ -142,7 +142,7 @@ def _fault(path: Path, rows: Sequence[Sequence[str]], first: int, label: dict[st
 
 
 def _problem(row: Sequence[str], label: dict[str, int], write: int) -> str:
-    """The fault of a line; "" if it has none."""
+    """The fault of a line; "" if the line is correct."""
     is_arc = len(row) > 2
     if len(row) > write + 2 or (is_arc and len(row) <= write):
         return f"the line has {len(row)} columns; expected {write + 1} or {write + 2} for an arc, or 1 or 2 for a final state"
@@ -181,7 +181,7 @@ def written(arcs: Arcs, *, numbers: bool = False) -> str:
         ]
         if np.isfinite(arcs.final[state]):
             lines.append(f"{state}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{state}")
-    if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc that leads nowhere; without an ε, 0 would be read as ε
+    if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc to no state; without an ε in the file, 0 would be read as ε
         lines.append(f"{arcs.start}\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
     return "".join(f"{line}\n" for line in lines)
 

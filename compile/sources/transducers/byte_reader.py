@@ -13,7 +13,7 @@ from fst.errors import VocabularyError, quoted
 
 
 class Reader:
-    """The bytes of a file, and the place of the next one."""
+    """The bytes of a file, and the position of the next byte."""
 
     def __init__(self, data: bytes, path: Path) -> None:
         self.data, self.path, self.place = data, path, 0
@@ -27,12 +27,12 @@ class Reader:
         return found
 
     def string(self) -> str:
-        """Read a string after its length, an int32."""
+        """Read an int32 length, and a string of this length."""
         (size,) = self.numbers("i")
         return self._text(size, 0)
 
     def name(self) -> str:
-        """Read a string that ends before a zero byte."""
+        """Read a string and the zero byte after it."""
         end = self.data.find(b"\0", self.place)
         if end < 0:
             raise self.fault("a name has no end; the file is damaged or cut short")
@@ -58,7 +58,7 @@ class Reader:
             raise self.fault(f"{size:,} bytes are needed, and {left:,} are left; the file is damaged or cut short")
 
     def fault(self, problem: str) -> VocabularyError:
-        """The error for a problem at the current place."""
+        """The error for a problem at the current position."""
         return VocabularyError(f"{self.path}, byte {self.place}: {problem}")
 
     def _text(self, size: int, skipped: int) -> str:

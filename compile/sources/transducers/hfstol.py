@@ -3,17 +3,18 @@
 The layout, in little-endian numbers:
 
 - possibly the header of HFST 3: ``HFST``, a zero byte, uint16 size, a zero byte, and `size` bytes of names and values, each with a zero
-  byte after it;
+  byte after each;
 - uint16 input symbols, uint16 symbols, uint32 entries of the index table, uint32 entries of the transition table, uint32 states, uint32
-  transitions, nine uint32 flags, of which the first is whether there are weights;
-- the name of each symbol, with a zero byte after it. Symbol 0 is ε;
+  transitions, nine uint32 flags, the first of which is 1 if there are weights;
+- the name of each symbol, with a zero byte after each name. Symbol 0 is ε;
 - the index table: for each entry uint16 symbol, uint32 value;
 - the transition table: for each entry uint16 symbol read, uint16 symbol written, uint32 target, and float32 weight if there are weights.
 
-A state is the number of an entry of the index table, or `TRANSITIONS` and the number of an entry of the transition table. This entry has
-the symbol `NONE`, and contains whether the state is final. If state i is in the index table, an entry ``i + 1 + s`` with the symbol s
-contains the place of the first transition that reads s; if it is in the transition table, its first transition is the next entry. From
-there on, all transitions that read the same symbol belong to the state. ε and flag diacritics count as one symbol.
+A state is the number of an entry of the index table, or `TRANSITIONS` plus the number of an entry of the transition table. The entry of a
+state has the symbol `NONE`, and contains whether the state is final. If state i is in the index table and entry ``i + 1 + s`` has the
+symbol s, this entry contains the position of the first transition that reads s. If the state is in the transition table, its first
+transition is the next entry. From its first transition on, all transitions that read the same symbol belong to the state. ε and flag
+diacritics count as one symbol.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ INDEX = np.dtype([("symbol", "<u2"), ("value", "<u4")])
 TRANSITION: list[tuple[str, str]] = [("read", "<u2"), ("write", "<u2"), ("target", "<u4")]
 WEIGHT = ("weight", "<f4")
 FLAG = re.compile(r"@[PNRDCU]\.[^.@]+(\.[^.@]+)?@")
-MAX_SHARED = 4  # the largest ratio of arcs and entries of the transition table; a proper file has more entries than arcs
+MAX_SHARED = 4  # the largest ratio of arcs to entries of the transition table; a correct file has more entries than arcs
 
 
 class _Tables(NamedTuple):
@@ -49,9 +50,9 @@ class _Tables(NamedTuple):
 
     Attributes:
         names: the name of each symbol.
-        groups: int64[NONE + 1], the symbol itself, 0 for ε and flag diacritics, -1 for `NONE`.
+        groups: int64[NONE + 1], for each symbol, the symbol itself; 0 for ε and flag diacritics, -1 for `NONE`.
         entries, transitions: the index table and the transition table.
-        entries_at, transitions_at: their places in the file.
+        entries_at, transitions_at: the positions of both tables in the file.
         is_weighted: whether transitions have weights.
     """
 
@@ -112,7 +113,7 @@ def _skip_header(reader: Reader) -> None:
 
 
 def _finals(reader: Reader, tables: _Tables, states: Ints) -> NDArray[np.float32]:
-    """float32[states], the final weights; the entries of all states are proven to exist."""
+    """float32[states], the final weights; an error refuses states without an entry."""
     in_index, in_transitions = np.split(states, [np.searchsorted(states, TRANSITIONS)])
     rows = tables.entries[_proven(reader, tables.entries_at, tables.entries["symbol"], in_index)]
     values = rows["value"]
@@ -124,7 +125,7 @@ def _finals(reader: Reader, tables: _Tables, states: Ints) -> NDArray[np.float32
 
 
 def _proven(reader: Reader, begin: int, symbols: NDArray[np.uint16], states: Ints) -> Ints:
-    """The entries of states in a table that begins at a byte, proven to exist and to be states."""
+    """The entries of states in a table that begins at a given byte; an error refuses missing entries, and entries that are not states."""
     outside = states >= len(symbols)
     if outside.any():
         reader.place = begin
@@ -137,7 +138,7 @@ def _proven(reader: Reader, begin: int, symbols: NDArray[np.uint16], states: Int
 
 
 def _arcs(reader: Reader, tables: _Tables, states: Ints) -> tuple[Ints, Ints]:
-    """For all arcs, the number of its state and its entry in the transition table."""
+    """For each arc, the number of its state and its entry in the transition table."""
     groups = tables.groups[tables.transitions["read"]]
     numbers, begins = _begins(reader, tables, states, groups)
     ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
@@ -149,7 +150,7 @@ def _arcs(reader: Reader, tables: _Tables, states: Ints) -> tuple[Ints, Ints]:
 
 
 def _begins(reader: Reader, tables: _Tables, states: Ints, groups: Ints) -> tuple[Ints, Ints]:
-    """For each run of transitions that read one symbol, the number of its state and its first entry."""
+    """For each run of transitions that read the same symbol, the number of its state and its first entry."""
     in_index, in_transitions = np.split(states, [np.searchsorted(states, TRANSITIONS)])
     symbols = tables.entries["symbol"]
     entries = np.flatnonzero((symbols != NONE) & (tables.groups[symbols] == symbols))
@@ -172,7 +173,9 @@ def _begins(reader: Reader, tables: _Tables, states: Ints, groups: Ints) -> tupl
 
 
 def _labels(reader: Reader, tables: _Tables, places: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """int64[NONE + 1], the label of each symbol that is read or written at these entries; and the symbols of several characters."""
+    """int64[NONE + 1], the label of each symbol that the transitions at these entries read or write; and the symbols of several
+    characters.
+    """
     rows, symbols = tables.transitions[places], Symbols()
     labels = np.zeros(NONE + 1, np.int64)
     for number in np.unique(np.concatenate([rows["read"], rows["write"]])).tolist():

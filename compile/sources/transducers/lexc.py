@@ -1,7 +1,7 @@
 """Read lexc, the format of lexicons of foma, HFST and Xerox.
 
-A file declares symbols of several characters, and then lexicons. An entry of a lexicon is an analysis, a colon, the form, and the lexicon
-that continues the word; ``#`` ends it::
+A file declares symbols of several characters, followed by lexicons. An entry of a lexicon is an analysis, a colon, the form, and the
+lexicon that continues the word; ``#`` ends it::
 
     Multichar_Symbols +N +Pl
     LEXICON Root
@@ -9,7 +9,7 @@ that continues the word; ``#`` ends it::
     LEXICON Noun
     +N+Pl:s # ;
 
-Each lexicon is a tree of its entries, from whose ends ε-arcs lead to the continuations.
+Each lexicon is a tree of its entries; ε-arcs lead from the ends of the tree to the continuations.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ DEFINITIONS, LEXICON, SYMBOLS, LAST = "Definitions", "LEXICON", "Multichar_Symbo
 ROOT, NO_LEXICON = "Root", "#"
 MAX_WORD = 10_000
 ESCAPE, MARKS = re.compile("%(.)"), re.compile('[<>"]')
-PROTECTED = {char: chr(0xD800 + ord(char)) for char in '0:<>"'}  # what represents a character with an escape
+PROTECTED = {char: chr(0xD800 + ord(char)) for char in '0:<>"'}  # the surrogates that represent escaped characters
 UNPROTECTED = {ord(mark): char for char, mark in PROTECTED.items()}
 
 
 class Token(NamedTuple):
-    """A word, a string in quotes or a semicolon, with its place in the file, from 1."""
+    """A word, a string in quotes or a semicolon, with its line and column in the file, from 1."""
 
     text: str
     line: int
@@ -55,7 +55,7 @@ class _Reader:
         self._tokens = _tokens(read_text(path, drop_mark=True))
         self._symbols = Symbols()
         self._declared = dict[str, int]()  # the label of each declared symbol
-        self._lengths = dict[str, list[int]]()  # of the symbols that begin with a character, the longest first
+        self._lengths = dict[str, list[int]]()  # for each first character, the declared symbols that begin with it, the longest first
         self._paths = Paths()
         self._roots = dict[str, int]()
         self._used = dict[str, Token]()
@@ -124,7 +124,7 @@ class _Reader:
         return self._roots[name]
 
     def _add(self, root: int, entry: list[Token], end: Token) -> None:
-        """Add an entry: possibly an analysis and a form, a continuation, and possibly a string in quotes, which may have a weight."""
+        """Add an entry: possibly an analysis and a form; a continuation; and possibly a string in quotes, which may contain a weight."""
         info = entry.pop().text if entry and entry[-1].text[0] == '"' else ""
         if not entry:
             raise self._fault(end, f"the entry has no continuation; expected a lexicon or {NO_LEXICON} before the semicolon")
@@ -140,7 +140,7 @@ class _Reader:
         self._paths.add(root, self._paths.pairs(lower, upper), following, self._weight(weight[1], end) if weight else 0.0)
 
     def _check(self, token: Token, first: Token) -> None:
-        """Refuse regular expressions, characters that need an escape, and long words."""
+        """Refuse regular expressions, characters that need an escape, and words that are too long."""
         if len(token.text) > MAX_WORD:
             raise self._fault(token, f"the entry has a word of {len(token.text):,} characters; expected at most {MAX_WORD:,}")
         wrong = MARKS.search(_unescaped(token.text))
@@ -163,7 +163,7 @@ class _Reader:
         return labels, self._labels(lower, data[0]) if colon else labels
 
     def _labels(self, text: str, token: Token) -> list[int]:
-        """The labels of characters: the longest declared symbol, or one character. A zero without escape is ε."""
+        """The labels of a text: at each position, the longest declared symbol, or one character. A zero without an escape is ε."""
         plain = text.translate(UNPROTECTED)
         flag = FLAG.search(plain) if "@" in plain else None
         if flag and flag[0] not in self._declared:
@@ -210,5 +210,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _unescaped(text: str) -> str:
-    """A token without escapes. Characters that have a meaning without escape are replaced by lone surrogates, see `PROTECTED`."""
+    """A token in which escapes are resolved. Characters that have a special meaning without an escape are replaced by lone surrogates, see
+    `PROTECTED`.
+    """
     return ESCAPE.sub(lambda match: PROTECTED.get(match[1], match[1]), text) if "%" in text else text

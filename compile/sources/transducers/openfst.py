@@ -3,11 +3,11 @@
 The layout, in little-endian numbers; a string is an int32 length and its bytes:
 
 - a machine: int32 magic, string type, string arc type, int32 version, int32 flags, uint64 properties, int64 start, int64 states, int64
-  arcs, two symbol tables if flags has bits 0 and 1, and the body;
+  arcs, two symbol tables if flags has bits 0 and 1, then the body;
 - a symbol table: int32 magic, string name, int64 next key, int64 size, and for each symbol its string and int64 key;
 - the body of a vector machine: for each state its final weight, int64 number of arcs, and its arcs;
-- the body of a const machine: all states (final weight, uint32 first arc, uint32 arcs, two uint32 counts), then all arcs; where bit 2 of
-  flags is set, states and arcs each begin at a multiple of 16 bytes;
+- the body of a const machine: all states (final weight, uint32 first arc, uint32 arcs, two uint32 counts), then all arcs; if bit 2 of flags
+  is set, states and arcs each begin at a multiple of 16 bytes;
 - an archive: int32 magic, int32 version, for each entry its string key and a machine; int64 start of each entry; int64 number of entries.
 """
 
@@ -31,10 +31,10 @@ MACHINE, SYMBOLS, ARCHIVE = 2125659606, 2125658996, 2125656924  # magic numbers
 INPUT_SYMBOLS, OUTPUT_SYMBOLS, ALIGNED = 1, 2, 4  # bits of flags
 ALIGNMENT = 16
 WEIGHTS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
-EXPANDED_AND_MUTABLE = 3  # the only properties that are written; OpenFst computes the others
+EXPANDED_AND_MUTABLE = 3  # the only properties that are written; OpenFst computes all others
 VERSION = 2
 FIRST_GENERATED = 0xF0000  # the label of pynini's first generated symbol, such as [name]
-NEXT, FIRST_OF_SEVERAL = 0x80, 0xC2  # the bytes of characters beyond ASCII: from these on, the second to fourth bytes, and the first ones
+NEXT, FIRST_OF_SEVERAL = 0x80, 0xC2  # bytes beyond ASCII: the lowest second to fourth byte, and the lowest first byte
 
 
 class _Header(NamedTuple):
@@ -54,8 +54,8 @@ def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
     Args:
         path: a file, possibly packed with gzip.
         name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
-        unit: the meaning of labels in a machine without symbol tables: code points, or bytes. None: bytes, if no label is above 255
-            except for pynini's generated symbols, and somewhere the second byte of a character follows its first byte.
+        unit: the meaning of labels in a machine without symbol tables: code points, or bytes. None: bytes, if no label is above 255 except
+            for pynini's generated symbols, and some character's second byte follows its first byte.
     """
     reader = Reader(contents(path), path)
     (magic,) = reader.numbers("i")
@@ -185,7 +185,7 @@ def _const(reader: Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], 
 
 
 def _labels(labels: NDArray[np.int32], table: dict[int, str] | None, symbols: Symbols) -> NDArray[np.int64]:
-    """The labels of this package for the labels of a file, which a symbol table may name."""
+    """The labels in this package of the labels in a file, which a symbol table may name."""
     used, places = np.unique(labels, return_inverse=True)
     return np.array([_label(label, table, symbols) for label in used.tolist()], np.int64)[places]
 
@@ -215,7 +215,7 @@ def packed(arcs: Arcs) -> bytes:
 
 
 def _table(arcs: Arcs) -> bytes:
-    """The symbol table of all labels of a machine."""
+    """A symbol table for all labels of a machine."""
     used: Sequence[int] = np.unique(np.concatenate([[0], arcs.ilabel, arcs.olabel])).tolist()
     keys = {label: text_of([label], arcs.symbols, "character") or "<eps>" for label in used}
     keys |= {FIRST_SYMBOL + number: name for number, name in enumerate(arcs.symbols)}

@@ -17,7 +17,7 @@ from fst.text.composition import MAX_ROW
 Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
-MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image, since a stored row contains two more numbers; U+FDFA decomposes into 18
+MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image: a stored row contains two more numbers; U+FDFA decomposes into 18 symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Map:
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
-        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only those few images that the second map changes
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only the few images that the second map changes
         row, column = np.nonzero(first[changed] >= 0)
         parts = following.apply(first[changed[row], column])  # the image of each symbol
         present = parts >= 0
@@ -124,7 +124,7 @@ def closed_up(rows: Symbols | Ints, *more: NDArray[Any]) -> list[NDArray[Any]]:
     present = rows >= 0
     sizes = counts(present)
     shape = len(rows), max(int(sizes.max(initial=1)), 1)
-    if not np.any(present[:, 1:] & ~present[:, :-1]):  # most maps: the rest takes ten times longer
+    if not np.any(present[:, 1:] & ~present[:, :-1]):  # the result for most maps: the rest takes ten times longer
         kept = present[:, : shape[1]]
         return [np.where(kept, array[:, : shape[1]], -1 if array is rows else 0).astype(array.dtype) for array in (rows, *more)]
     row, column = np.nonzero(present)

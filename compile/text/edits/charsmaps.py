@@ -22,7 +22,7 @@ def of_component(part: Component) -> Charsmap:
 
 
 def of_bytes(data: bytes, manner: str) -> Charsmap:
-    """Read a charsmap, to be used as in `tokenizers` if `manner` is `CLUSTERS`, and as in `sentencepiece` otherwise."""
+    """Read a charsmap, for use as in `tokenizers` if `manner` is `CLUSTERS`, and as in `sentencepiece` otherwise."""
     found = Charsmap(data, manner, _classes() if manner == CLUSTERS else ())
     try:
         found.need_sound()

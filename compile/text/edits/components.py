@@ -57,7 +57,7 @@ def _replacement(part: Component) -> Edit:
 
 
 def _run(node: Node) -> tuple[code_points.Set, int] | None:
-    """If a pattern matches greedy runs of characters, these characters and the minimum length of a run; otherwise None."""
+    """The characters and the minimum length of a run, if a pattern matches greedy runs of these characters; otherwise None."""
     if isinstance(node, Atomic):
         return _run(node.body)
     if isinstance(node, Sequence) and len(node.parts) == 1:

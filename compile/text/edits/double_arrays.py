@@ -23,14 +23,14 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None, 
     Args:
         replacements: string → its text.
         given: a charsmap whose replacements are kept, unless their string begins with a string of `replacements`.
-        keeps_longer: keep these replacements, too, unless their string is one of `replacements`.
+        keeps_longer: keep even these replacements, unless their string is one of `replacements`.
 
     Returns:
         The charsmap, as `fst.automata.double_array.read` reads it.
     """
     nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()
-    for string in sorted(replacements):  # a prefix comes before the longer strings
+    for string in sorted(replacements):  # prefixes come before longer strings
         at = 0
         for byte in string.encode():
             child = nodes[at][0].get(byte)
@@ -60,7 +60,7 @@ def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> by
     Values are offsets in `texts`.
     """
     bases = _bases(nodes, len(given))
-    units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # an unused unit is not a child of any node, even for NUL
+    units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # an unused unit is not a child of any node, not even for NUL
     units[: len(given)] = given
     units[0] = _offset(0, bases[0])
     for base, (children, value) in zip(bases, nodes, strict=True):
@@ -86,7 +86,7 @@ def _given(units: Units, unit: int) -> tuple[int, bool]:
 
 
 def _bases(nodes: Sequence[Node], first: int) -> list[int]:
-    """The base of each node: the first base, from `first`, with which all units of the node are free. The first unit is the root."""
+    """The base of each node: the first base, from `first` on, at which all units of the node are free. The first unit is the root."""
     taken, known, lowest, bases = {0}, {0}, max(first, 1), []
     tried: dict[tuple[int, ...], int] = {}  # labels → a base below which no search is needed, because units never become free again
     for children, value in nodes:

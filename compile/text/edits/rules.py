@@ -34,7 +34,7 @@ AB70-ABBF=13A0
 def of_rule(name: str) -> bytes:
     """The charsmap of a rule, one of `RULES`; empty for "identity".
 
-    A character that a rule does not change may be a string of the charsmap, with itself as its text.
+    The charsmap may contain a character that a rule does not change, with itself as its text.
 
     Examples:
         >>> read(of_rule("nmt_nfkc_cf")).text(next(read(of_rule("nmt_nfkc_cf")).prefixes("Ａ".encode()))[1])
@@ -54,7 +54,7 @@ def of_rule(name: str) -> bytes:
 
 
 def _nmt() -> dict[str, str]:
-    """The characters that the rules with "nmt" replace or keep, unlike the other rules."""
+    """The characters that only the rules with "nmt" replace or keep."""
     own = zip(reference.nmt().sources.tolist(), reference.nmt().images[:, 0].tolist(), strict=True)
     images = {chr(code): " " if image == ord(" ") else "" for code, image in own}
     changed = {**images, **NMT, FULLWIDTH_TILDE: FULLWIDTH_TILDE}

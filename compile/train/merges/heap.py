@@ -21,7 +21,9 @@ def may_merge(left, right, state):
 
 @part
 def precedes_by_text(record, other, state):
-    """With `BY_TEXT`, whether a pair precedes an equally frequent pair: shorter strings come first, then smaller code points."""
+    """With `BY_TEXT`, whether a pair precedes an equally frequent pair: shorter strings come first, then strings with smaller code
+    points.
+    """
     key, other_key = state.keys[record], state.keys[other]
     size = state.lengths[key >> HALF] + state.lengths[key & LOW]
     other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]

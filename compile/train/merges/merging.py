@@ -27,8 +27,8 @@ from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import Deferred
 from fst.machines.bpe.merge_list import EMPTY, pairs_for
 
-RARE = 4  # the first `LEAST` is cells / (RARE × ids)
-LOWER = 3  # `LEAST` is divided by this at each recount
+RARE = 4  # the first value of `LEAST` is cells / (RARE × ids)
+LOWER = 3  # each recount divides `LEAST` by this number
 WORD_END, INSIDE = -1, -2  # values of cells that are not symbols
 NONE = -1
 FACTOR = np.uint64(MULTIPLIERS[1])  # factor of the polynomial in `joined_hash`
@@ -81,9 +81,9 @@ class Merging(NamedTuple):
 
             - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
             - `ADJACENT`: the number of pairs of adjacent tokens that remain in the words.
-            - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: pairs of this length or longer are
-              not merged, except pairs of two single symbols.
-            - `CAREFUL`: different merges may make the same string. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is
+            - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged for now. `LONGEST`: pairs of this length or longer
+              are not merged, except pairs of two single symbols.
+            - `CAREFUL`: different merges may make the same string. `BY_TEXT`: the rules of SentencePiece apply, so the symbol `SPACE` is
               only at the left end of tokens.
             - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
             - `STEPS`: the steps left in this round. `REASON`: the reason why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
@@ -150,7 +150,7 @@ def begin(
             kernel returns `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
-    capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs
+    capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge of two tokens makes at most three new pairs
     numbers = np.zeros(NUMBERS, np.int64)
     numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, capacity - 1), tokens, max(least, 0 if text else 1)
     numbers[LEAST] = numbers[FLOOR] if careful or text else max(len(cells) // (RARE * size + 1), numbers[FLOOR])

@@ -26,7 +26,7 @@ def count_letters(letters, ends, counts, width, continuing, last, sums):
         ends: int64[words], the end of each word in `letters`, in ascending order; the last end is n.
         counts: int64[words].
         width, continuing, last: `fst.train.symbols.Forms.numbers`.
-        sums: int64[forms * width], all 0; filled.
+        sums: output, int64[forms * width], initially 0.
     """
     begin = 0
     for word in range(len(ends)):
@@ -41,10 +41,10 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
 
     Args:
         letters, ends, width, continuing, last: as in `count_letters`.
-        ids: int32[forms * width], the symbol of each code; negative: the letter is deleted.
+        ids: int32[forms * width], the symbol of each code; a negative number means that the letter is deleted.
         breaks: whether a word is split at a deleted letter.
-        cells: int32[n + words + 1]; filled, with `WORD_END` before, between and after words.
-        words: int32[n + words + 1], the word of each cell; filled.
+        cells: output, int32[n + words + 1], with `WORD_END` before, between and after words.
+        words: output, int32[n + words + 1], the word of each cell.
 
     Returns:
         The number of cells.
@@ -72,7 +72,7 @@ def is_short(left, right, state):
 @kernel
 def count_pairs(state, sizes):
     """Count the pairs of neighbouring tokens. `state`: `Merging`. `pairs`, empty before, is filled with counts; `USED` and `ADJACENT` of
-    `numbers` are set. `sizes`: int64[slots], all 0; filled with the number of occurrences of each pair, at the pair's slot in `pairs`.
+    `numbers` are set. `sizes`: output, int64[slots], initially 0: the number of occurrences of each pair, at the pair's slot in `pairs`.
     Returns False if `pairs` is too small: at most half of its slots may be used.
     """
     cells, words, counts, pairs, lengths = state.cells, state.words, state.counts, state.pairs, state.lengths
@@ -101,8 +101,8 @@ def count_pairs(state, sizes):
 
 @kernel
 def record_pairs(state, sizes):
-    """Create a record for each pair that `count_pairs` counted, and build the heap. `state`: `Merging`, with enough capacity in `pool`,
-    `records`, `keys` and the heap; they are filled. `sizes`: from `count_pairs`; overwritten.
+    """Create a record for each pair that `count_pairs` counted, and build the heap. `state`: a `Merging` with enough capacity in `pool`,
+    `records`, `keys` and the heap, which the kernel fills. `sizes`: from `count_pairs`; overwritten.
     """
     numbers, cells, pairs = state.numbers, state.cells, state.pairs
     record, place = 0, 0
@@ -145,8 +145,8 @@ def move_pairs(old, new):
 @kernel
 def find_starts(cells, lengths, starts):
     """Find the first cell of each token, and check that tokens fill their words. `cells`: int32[n], symbols or negative numbers; the last
-    cell is `WORD_END`. `lengths`: int32[symbols], from 1 to n. `starts`: bool[n], all false; filled. Returns whether every token is inside
-    one word and has its symbol in its last cell.
+    cell is `WORD_END`. `lengths`: int32[symbols], from 1 to n. `starts`: output, bool[n], initially False. Returns whether every token is
+    inside one word and has its symbol in its last cell.
     """
     at = 0
     while at < len(cells):

@@ -1,7 +1,7 @@
 """Kernels of WordPiece by score: merge the pair with the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
 
 All words are in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
-last cell of a token contain the token's id; cells between them contain `INNER`. So the token after the token at cell i begins at ``i +
+last cell of a token contain the token's id; the cells between them contain `INNER`. So the token after the token at cell i begins at ``i +
 lengths[id]``, and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g consists of the tokens 0, 1 and 2.
 Merging ##u and ##g into token 9 changes the cells:
 
@@ -142,9 +142,9 @@ def sort_cells(cells, index, begin, end, out, shift):
 
 @kernel
 def index_pairs(cells, index):
-    """Count tokens and pairs, and put the pairs into the heap. `cells`: int32[n], checked by `is_tiled`. `index`: an `Index` whose
-    `frequencies`, `sizes` and `sums` are 0 and whose `lefts` and `rights` are `NONE`; filled. Returns `DONE`, or `PAIRS` if the index has
-    too few rows.
+    """Count tokens and pairs, and put the pairs into the heap. `cells`: int32[n], checked by `is_tiled`. `index`: output, an `Index` whose
+    `frequencies`, `sizes` and `sums` are initially 0, and whose `lefts` and `rights` are initially `NONE`. Returns `DONE`, or `PAIRS` if
+    the index has too few rows.
     """
     pool, lengths, numbers, pairs = index.pool, index.lengths, index.numbers, index.pairs
     size, cell = 0, 0
@@ -198,7 +198,9 @@ def best_pair(cells, index):
 
 @part
 def join(cells, index, row, new):
-    """Write the new token over the cells of a pair, from left to right, and drop stale cells. Returns the number of its occurrences."""
+    """Write the new token over the cells of a pair, from left to right, and drop stale cells. Returns the number of occurrences of the new
+    token.
+    """
     pool, pairs = index.pool, index.pairs
     left, right = pairs[row, LEFT], pairs[row, RIGHT]
     size = np.int64(index.lengths[left])
@@ -325,7 +327,7 @@ def scatter(cells, index, start, end, new, count):
 
 @part
 def merge(cells, index, row, new):
-    """Merge all occurrences of a pair. Returns the number of occurrences of the new token, and of the cells and rows visited."""
+    """Merge all occurrences of a pair. Returns the number of occurrences of the new token, and the number of cells and rows visited."""
     pairs, frequencies, tokens = index.pairs, index.frequencies, len(index.lengths)
     left, right, work = pairs[row, LEFT], pairs[row, RIGHT], pairs[row, END] - pairs[row, START]
     total = join(cells, index, row, new)

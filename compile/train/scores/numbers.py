@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GAP, INNER = -1, -2  # values of cells that are not ids
 NONE = -1  # in place of a row number: there is no row
-HALF_OUT = -1  # the count of a pair that has been removed from the heap and from one of its two lists, but not yet from the other list
+HALF_OUT = -1  # the count of a pair that is already removed from the heap and from one of its two lists, but not yet from the other list
 DONE, STEPS, PAIRS = 0, 1, 2  # reasons why `learn` returns: no pair is left; the round is over; more rows are needed
 
 # Columns of `Index.pairs`. Eight int64 per row fill one cache line.

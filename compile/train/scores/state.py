@@ -53,8 +53,8 @@ class Index(NamedTuple):
         counts: int64[words].
         lengths: int32[tokens], in cells.
         frequencies: int64[tokens], the current number of occurrences of each token.
-        lefts, rights: int32[tokens], the first row of the list of pairs whose left token is this token, and of the list for the right
-            token; -1: the list is empty.
+        lefts, rights: int32[tokens], for each token, the first row of the list of pairs with this token on the left, and of the list of
+            pairs with it on the right; -1: the list is empty.
         pairs: int64[rows, `WIDTH`], see `fst.compile.train.scores.numbers`. A row describes a pair: its two tokens, its count, its block in
             `pool`, the next rows in its two lists, and its index in the heap. In a free row, `NEXT_OF_LEFT` is the next free row.
         heap: int64[rows], row numbers.

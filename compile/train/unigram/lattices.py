@@ -30,7 +30,7 @@ TAKE_LOG_SHARES = Deferred("fst.compile.train.unigram.steps", "take_log_shares")
 class Letters(NamedTuple):
     """The words as letters."""
 
-    letters: NDArray[np.int32]  # int32[places], the letters of each word, and 0 after it. U+0000 in a word is also 0.
+    letters: NDArray[np.int32]  # int32[places], the letters of each word, with a 0 after each word. A character U+0000 in a word is also 0.
     starts: NDArray[np.int64]  # int64[words + 1], the first place of each word
     counts: NDArray[np.float64]  # float64[words]
     alphabet: NDArray[np.int64]  # int64[letters + 1], the code point of each letter; 0 for letter 0
@@ -42,7 +42,9 @@ class Letters(NamedTuple):
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The number of occurrences of each letter in the text. Letter 0 is counted only where it is U+0000, not where it ends a word."""
+        """The number of occurrences of each letter in the text. Letter 0 is counted only where it represents U+0000, not at the end of a
+        word.
+        """
         counts = np.repeat(self.counts, np.diff(self.starts))
         weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
         weights[0] -= self.counts.sum()
@@ -153,9 +155,9 @@ class Paths(NamedTuple):
 
     Attributes:
         node, after: int64, the first node of each path, and the index of the path without this node.
-        total, hope: float64, the sum of each path, and the sum of the best complete path that ends with this path.
-        heap: int64, a heap of paths, ordered by `hope`.
-        few: int64, the best paths, which are kept when the heap is too large.
+        total, hope: float64, the sum of scores of each path, and the sum of the best complete path that ends with this path.
+        heap: int64, the paths as a heap, ordered by `hope`.
+        few: int64, the best paths, which remain when the heap is too large.
     """
 
     node: NDArray[Any]

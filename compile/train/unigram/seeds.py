@@ -36,7 +36,7 @@ def measure_prefixes(letters, order, most, shared):
         letters: int32[n], 0 after each word.
         order: int64[suffixes], the places of the suffixes, sorted; no suffix begins with 0.
         most: the maximum length that is measured.
-        shared: int32[suffixes], filled with lengths in letters; 0 for the first suffix.
+        shared: output, int32[suffixes], lengths in letters; 0 for the first suffix.
     """
     shared[0] = 0
     for index in range(1, len(order)):
@@ -54,9 +54,9 @@ def grow_tree(shared, order, longest, first, depth, count, parent, deepest, stac
         shared: int32[suffixes], from `measure_prefixes`; a value above `longest` means that the two suffixes are equal.
         order: int64[suffixes], the places of the suffixes, sorted.
         longest: the maximum depth of a node, in letters.
-        first, depth, count, parent: int32[suffixes + 1], filled for each node: the index in `order` of its first suffix, the number of its
+        first, depth, count, parent: output, int32[suffixes + 1], for each node: the index in `order` of its first suffix, the number of its
             letters, the number of its suffixes, and its parent.
-        deepest: int32[letters], filled at the place of each suffix with the deepest node above the suffix.
+        deepest: output, int32[letters]: at the place of each suffix, the deepest node above the suffix.
         stack: int32[longest + 2], scratch for the nodes above the current suffix.
 
     Returns:
@@ -99,7 +99,7 @@ def count_arcs(starts, deepest, parent, seed_of, first):
         starts: int64[words + 1], the first place of each word; words are separated by one place, with letter 0.
         deepest, parent: from `grow_tree`.
         seed_of: int32[nodes], the seed of each node; 0: no seed.
-        first: int64[places + 1], all 0; filled with the first arc of each place.
+        first: output, int64[places + 1], initially 0: the first arc of each place.
     """
     arcs = 0
     for word in range(len(starts) - 1):
@@ -124,7 +124,7 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
         deepest, parent, depth: from `grow_tree`.
         seed_of: int32[nodes], the seed of each node; 0: no seed.
         first: from `count_arcs`.
-        seeds, sizes: int32[arcs], uint16[arcs], filled: the seed of each arc, and its number of letters.
+        seeds, sizes: output, int32[arcs], uint16[arcs]: the seed of each arc, and its number of letters.
     """
     for place in range(len(letters)):
         at, node = first[place + 1] - 1, deepest[place]

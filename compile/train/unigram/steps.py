@@ -1,11 +1,11 @@
 """Kernels for the steps of Unigram training: expectation, maximization, best paths, and the loss of a piece.
 
 The kernels use the lattices of `fst.compile.train.unigram.lattices`. Each sum is added in the same order as in `tokenizers`, and exp and
-log are from libm, so losses that are equal there are also equal here. The paths to a place are added in descending length of their last
-piece.
+log are from libm, so losses that are equal in `tokenizers` are also equal here. The paths to a place are added in descending length of
+their last piece.
 
-Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
-on rounding. In this case, `fst.compile.train.unigram.ties` finds the path that `tokenizers` chooses.
+Best paths are found by comparing sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may
+depend on rounding. In this case, `fst.compile.train.unigram.ties` finds the path that `tokenizers` chooses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, 
 from fst.core.jit import kernel, part
 
 MARGIN = 1e-9  # relative to 1 + the sum; the relative rounding error is below 1e-12
-FAR = 50.0  # `log_sum` leaves out a summand whose logarithm is smaller by more than this
+FAR = 50.0  # `log_sum` leaves out a summand whose logarithm is smaller than the other by more than this number
 LEAST = 0.5  # minimum expected count of a piece; `maximize` drops rarer pieces
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
@@ -51,7 +51,7 @@ def expect(lattices, scores, forward, backward, expected):
         scores: float64[seeds], finite for all seeds of arcs.
         forward, backward: float64[longest word + 1], scratch for the log probability of all paths to a place, and from the place to the
             end.
-        expected: float64[seeds], all 0; filled.
+        expected: output, float64[seeds], initially 0.
     """
     starts, counts, first, seeds, sizes = lattices
     for word in range(len(starts) - 1):
@@ -98,7 +98,7 @@ def maximize(expected, pieces, kept, scores):
     Args:
         expected: float64[seeds], from `expect`.
         pieces: int32[n], the seeds that are pieces, in order; the first piece is seed 0, the unknown piece.
-        kept, scores: int32[n], float64[n], filled: the pieces that stay, in order, and their scores. The score of seed 0 is NaN.
+        kept, scores: output, int32[n], float64[n]: the pieces that stay, in order, and their scores. The score of seed 0 is NaN.
 
     Returns:
         The number of pieces that stay.
@@ -124,7 +124,7 @@ def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
         lattices, scores: as in `expect`.
         begin, size: the first place of the string, and its number of letters.
         longest: the maximum number of letters of an arc; longer arcs are skipped.
-        best, second, arcs: float64[size + 1], float64[size + 1], int64[size + 1], filled for each place: the greatest and the second
+        best, second, arcs: output, float64[size + 1], float64[size + 1], int64[size + 1]: for each place, the greatest and the second
             greatest sum on a path to the place, and the last arc of the best path.
     """
     for place in range(size + 1):
@@ -156,7 +156,7 @@ def read_path(lattices, size, best, second, arcs, path):
         lattices: as in `expect`.
         size: the number of letters of the string.
         best, second, arcs: from `find_sums`.
-        path: int32[size], filled: the seeds on the path, from last to first.
+        path: output, int32[size]: the seeds on the path, from last to first.
 
     Returns:
         The number of seeds; -1 if the best path may depend on rounding.
@@ -180,7 +180,7 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
         begin: the index of the first word to count.
         sums: `fst.compile.train.unigram.lattices.Sums`, for the longest word.
         nodes: `fst.compile.train.unigram.lattices.Nodes`, scratch.
-        counts: float64[seeds]; the counts of the words' pieces are added.
+        counts: float64[seeds], to which the counts of the words' pieces are added.
 
     Returns:
         The number of words. If `nodes` is full, the index of the first word that is not yet counted.
@@ -238,7 +238,7 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         counts: float64[seeds], from `count_best`.
         is_right: if True, the total count without a piece is computed from the number of pieces in its replacement; if False, from the
             number of all pieces, as in `tokenizers`.
-        verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
+        verdicts, losses: output, uint8[n], float64[n]: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:
         The number of pieces. If `nodes` or `paths` are full, the index of the first piece that is still undecided.

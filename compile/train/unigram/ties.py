@@ -146,7 +146,7 @@ def rank_paths(nodes, paths, path):
     Args:
         nodes: from `list_nodes`.
         paths: `fst.compile.train.unigram.lattices.Paths`, scratch.
-        path: int32[size], filled: the seeds on the second best path, from last to first.
+        path: output, int32[size]: the seeds on the second best path, from last to first.
 
     Returns:
         The number of seeds; `SPLITS`: the best path has several pieces, or there is no second path; -1: `paths` is full.

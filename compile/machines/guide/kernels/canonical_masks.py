@@ -1,4 +1,4 @@
-"""The shortest text after each state of an automaton over bytes, and whether a last-token automaton can cut it."""
+"""For each state of an automaton over bytes: its shortest text, and whether a last-token automaton can cut this text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ CONTINUES, LEAD_BITS = 0x80, 0xC0
 
 @kernel
 def find_witnesses(finals, sources, labels, starts, order, next_bytes):
-    """Find the first byte of the shortest text after each state.
+    """Find the first byte of the shortest text from each state.
 
     Args:
         finals: uint8[states].
-        sources, labels: int32[n], uint8[n], the transitions, sorted by target; starts: int64[states + 1], the first one to each state.
-        order: int32[states], the states by the length of their shortest texts, to be filled.
-        next_bytes: uint8[states], to be filled.
+        sources, labels: int32[n], uint8[n], the transitions, sorted by target; starts: int64[states + 1], the first transition to each
+            state.
+        order: output, int32[states], the states by the length of their shortest texts.
+        next_bytes: output, uint8[states].
 
-    Returns:
-        The number of states with a text.
+    Returns: The number of states from which a final state can be reached.
     """
     count = 0
     for state in range(len(finals)):
@@ -43,7 +43,7 @@ def find_witnesses(finals, sources, labels, starts, order, next_bytes):
 
 @kernel
 def find_live(machine, order):
-    """Fill `next_classes`, `next_states` and `live` of a machine, whose states are in the order of the lengths of their shortest texts."""
+    """Fill `next_classes`, `next_states` and `live` of a machine; `order` contains its states by the lengths of their shortest texts."""
     limit = machine.scalars.limit
     for state in order:
         number = -1

@@ -20,10 +20,10 @@ def add_steps(data, ends, tokens, targets, first_node, open_nodes, nodes, row):
         data: uint8[n], the marked bytes of all tokens, concatenated; ends: int64[ids], the end of each token.
         tokens: int64[m], the tokens, in the order of their bytes.
         targets: int64[m], the state after each token.
-        first_node: the number of the state of the first node.
+        first_node: the number that the first node gets as a state.
         open_nodes: an `fst.compile.algebra.build.paths.Open` with room for ``m + 1`` arcs.
         nodes: the `fst.automata.hashing.Pool` of nodes.
-        row: int32[256], the transitions of the state, to be filled.
+        row: output, int32[256], the transitions of the state.
 
     Returns:
         Whether all nodes are stored; otherwise an array of `nodes` is too small.
@@ -32,7 +32,7 @@ def add_steps(data, ends, tokens, targets, first_node, open_nodes, nodes, row):
     for place in range(len(tokens)):
         token = tokens[place]
         begin = ends[token - 1] if token else np.int64(0)
-        length = ends[token] - begin - 1  # without the last byte, a mark, which leads to the next state
+        length = ends[token] - begin - 1  # the last byte is left out: it is a mark, which leads to the next state
         top = enter(data, begin, length, depth, top, first_node, open_nodes, nodes)
         if top == FULL:
             return False

@@ -1,6 +1,6 @@
-"""Store masks: equal masks once, and a mask that is nearly equal to an earlier one as a list of differences.
+"""Store masks: each distinct mask once, and a mask that is nearly equal to an earlier one as a list of differences.
 
-A mask is a *base*, one of the rows of `Store.rows`, with its *flips*: the ids whose bits differ from the base. The first row has no bits.
+A mask is a *base*, one of the rows of `Store.rows`, with its *flips*: the ids whose bits differ from the base. The first row is all zeros.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BIT, WORD_SHIFT, ONE = np.uint32(31), np.uint32(5), np.uint32(1)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 PAIRS, QUADS, NIBBLES, BYTES = map(np.uint32, (0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101))
 S1, S2, S4, S24 = map(np.uint32, (1, 2, 4, 24))
-LATEST = 24  # number of latest rows that are tried as bases, besides the first
+LATEST = 24  # number of latest rows that are tried as bases, in addition to the first row
 
 
 @inlined
@@ -60,10 +60,10 @@ def is_equal(row, mask, store):
 
 @part
 def put(row, store):
-    """The number of a mask in a store, which contains it afterwards; -1 if an array of the store is too small.
+    """The number of a mask in a store, to which a new mask is added; -1 if an array of the store is too small.
 
     Args:
-        row: uint32[words + 1], the mask and one more word.
+        row: uint32[words + 1], the words of the mask, and one extra word.
         store: a `fst.compile.machines.guide.mask_store.Store`.
     """
     counts, words = store.counts, store.rows.shape[1]
@@ -103,7 +103,7 @@ def put(row, store):
 
 @kernel
 def add_states(automaton, trie, end_id, states, done, work, row, store, masks):
-    """Store the masks of states, from the state number `done` of the list on.
+    """Store the masks of states, beginning with ``states[done]``.
 
     Args:
         automaton: a `fst.machines.guide.arguments.Automaton`.
@@ -112,7 +112,7 @@ def add_states(automaton, trie, end_id, states, done, work, row, store, masks):
         states: int64[n], the states.
         work, row: see `fst.machines.guide.kernels.scan.fill`.
         store: the `fst.compile.machines.guide.mask_store.Store` that gets the masks.
-        masks: uint32[n], the number of the mask of each state, to be filled.
+        masks: output, uint32[n], the number of each state's mask.
 
     Returns:
         The number of states whose masks are stored; fewer than `n` if an array of the store is too small.

@@ -1,10 +1,10 @@
 """The subset construction over ranges of bytes.
 
-The kernels of `fst.compile.algebra` need an arc for each class of bytes, which takes five times as long where strings may contain most
+The kernels of `fst.compile.algebra` need an arc for each class of bytes, which takes five times as long if strings may contain most
 bytes: see LOG, "Token masks".
 
-    take the next set → mark where a range of its arcs begins or ends → for each segment between two marks:
-        the targets of the arcs over the segment → what they reach without reading → sort → find or add the set
+    take the next set → mark the bytes where ranges of its arcs begin or end → for each segment between two marks: the targets of the arcs
+        over the segment → the states that ε-arcs reach from these targets → sort → find or add the set
 
 Example: state 0 reads a to z and stays, or reads b and goes to state 1, from which an ε-arc leads to the end, state 2. From set 0, {0}, the
 arcs mark a, b, c and the byte after z::
@@ -27,8 +27,8 @@ STAMP, DONE = 0, 1  # indices into `counts`
 
 @part
 def close(count, machine, work, counts):
-    """Add to the first `count` states of ``work.found`` what they reach by ε-arcs; keep states with arcs and the end, sorted; return their
-    number. The states have the stamp of ``counts[STAMP]``.
+    """Add to the first `count` states of ``work.found`` the states that ε-arcs reach from them; keep states with arcs and the end, sorted;
+    return their number. Found states have the stamp ``counts[STAMP]``.
     """
     stamp = counts[STAMP]
     place = 0
@@ -64,7 +64,7 @@ def close(count, machine, work, counts):
 
 @inlined
 def begin_set(counts):
-    """A new stamp, for a set that is still empty."""
+    """A new stamp, for a set that is empty so far."""
     counts[STAMP] += 1
     return counts[STAMP]
 
@@ -78,9 +78,9 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
         machine: row_start int64[states + 1], first and last int64[arcs] (bytes), target int64[arcs]; silent_start, silent_target (ε-arcs);
             end int64[1], the final state. All numbers are in range.
         pool: a `fst.automata.hashing.Pool` of the sets, int64.
-        work: stamps int64[states], initially 0; found int64[states]; alone int64[states], initially -1: the set that one target alone
-            gives; marks bool[257], initially False.
-        counts: int64[2], initially 0: the latest stamp, and the number of complete sets, after which the kernel continues.
+        work: stamps int64[states], initially 0; found int64[states]; alone int64[states], initially -1: the set of each single target;
+            marks bool[257], initially False.
+        counts: int64[2], initially 0: the latest stamp, and the number of complete sets; the kernel continues after these sets.
         targets: output, int32[sets, 256].
         is_final: output, bool[sets].
 
@@ -135,14 +135,14 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
 
 @kernel
 def products(first, second, columns, keeps_first, keeps_second, keys, slots, counts, targets):
-    """Build all pairs of states of two automata that can be reached. A pair is ``(q + 1) << 32 | r + 1``; state -1 is the dead one.
+    """Build all pairs of states of two automata that can be reached. A pair is ``(q + 1) << 32 | r + 1``; state -1 is the dead state.
 
     Args:
-        first, second: int32[states, classes], the next state of each automaton, -1: none. Numbers are in range.
+        first, second: int32[states, classes], the next states of each automaton; -1: none. Numbers are in range.
         columns: int64[n, 2], pairs of classes of the two automata.
-        keeps_first, keeps_second: whether a pair is kept where only this automaton has a next state.
-        keys, slots: the pairs, for `fst.automata.kernels.hashing.number_of`; the first pair is given.
-        counts: int64[2], initially 0: the number of pairs, and of complete pairs, after which the kernel continues.
+        keeps_first, keeps_second: whether a pair is kept if only the first, or only the second, automaton has a next state.
+        keys, slots: the pairs, for `fst.automata.kernels.hashing.number_of`; the caller stores the first pair.
+        counts: int64[2], initially 0: the number of pairs, and the number of complete pairs, after which the kernel continues.
         targets: output, int32[pairs, n].
 
     Returns:

@@ -1,1 +1,1 @@
-"""JSON Schema: a schema becomes a set of values, and the set an automaton over the bytes of their texts."""
+"""JSON Schema: a schema becomes a set of values; the set becomes an automaton over the bytes of the values' texts."""

@@ -20,8 +20,8 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.guide.network import Network
 
 WHITESPACE = "[ ]?"
-FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; the first with few enough states is taken
-FEW_STATES = 1 << 18  # a larger automaton is made from a network, with smaller depths
+FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; the first number with few enough states is taken
+FEW_STATES = 1 << 18  # a larger automaton is made from a network, with fewer levels
 MAX_STATES = 1 << 21
 
 
@@ -30,20 +30,21 @@ def from_schema(
 ) -> ByteAutomaton:
     """The automaton of the JSON texts, in UTF-8, of all values that a schema allows.
 
-    Properties are written in the order of the schema, then other properties in any order; a name among the others may be written twice,
-    which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has 4 levels of arrays and objects, or fewer
-    where the automaton would have more than 262,144 states. An automaton may have 2,097,152 states.
+    Properties are written in the order of the schema, followed by other properties in any order; two of these other properties may have the
+    same name, which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has 4 levels of arrays and
+    objects, or fewer if the automaton would have more than 262,144 states. An automaton may have 2,097,152 states.
 
     Args:
         schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
-        whitespace: a pattern of the whitespace that may be between two tokens of JSON: one space or none by default.
-        depth: how often a recursive schema is entered again below itself; None: recursive schemas are refused.
-        formats: whether ``format`` restricts strings. None: not if ``$schema`` is draft 2019-09 or 2020-12, where it is an annotation.
+        whitespace: a pattern of the whitespace allowed between two tokens of JSON; one space or none by default.
+        depth: how often a recursive schema may be entered inside itself; None: recursive schemas are refused.
+        formats: whether ``format`` restricts strings. None: only if ``$schema`` is another draft than 2019-09 and 2020-12, where it is an
+            annotation.
 
     Raises:
-        UnsupportedError: a keyword is not covered, the schema is recursive, allows no value, or needs too many states; the message
+        UnsupportedError: a keyword is not covered, or the schema is recursive, allows no value, or needs too many states; the message
             contains the path in the schema.
-        VocabularyError: the schema is malformed; the message contains the path.
+        VocabularyError: the schema is malformed; the message contains the path in the schema.
 
     Examples:
         >>> automaton = from_schema({"type": "array", "items": {"enum": [1, "a"]}, "maxItems": 1}, whitespace="")
@@ -85,15 +86,15 @@ def _compiled(
 
 
 def _automaton(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
-    """The automaton of a set of values, which has no states if it has no texts; or a network."""
+    """The automaton of a set of values, or a network; an automaton without states if the set has no texts."""
     with suppress(UnsupportedError):
         return Writer(evaluator.algebra, whitespace, FREE_DEPTHS[0], FEW_STATES).language(values).over_bytes()
     return _network(evaluator, values, whitespace, is_late=is_late)
 
 
 def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
-    """The network of a set of values; without `is_late`, one whose automaton has few enough states. If too much of it would be copied, the
-    automaton with fewer levels.
+    """The network of a set of values; without `is_late`, a network whose automaton has few enough states. If too much of the network would
+    be copied, the automaton with fewer levels.
     """
     writer = NetworkWriter(evaluator.algebra, whitespace, MAX_STATES)
     for depth in FREE_DEPTHS:
@@ -113,7 +114,7 @@ def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: 
 
 
 def _fitting(writer: NetworkWriter, values: Values, most: int | None) -> Parts:
-    """The network of a set of values, if its automaton has at most some number of states; None: any number."""
+    """The network of a set of values, if its automaton has at most `most` states; None: any number."""
     parts = writer.parts(values)
     if most is not None and states_of(parts) > most:
         remedy = "make it smaller, or make its masks late: fst.Guide(tokenizer, schema=…)"
@@ -135,8 +136,8 @@ def _need_whitespace(pattern: str) -> None:
 
 
 def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str], most: int | None) -> tuple[str, str]:
-    """The path of the smallest schema whose automaton by itself is too large, and that of the largest schema below it, or "" if there is
-    none.
+    """The path of the smallest schema whose automaton by itself is too large; and the path of the largest schema below it, or "" if there
+    is none.
     """
     path = paths.get(id(values), "#")
     larger = next((below for below in _below(values) if not _fits(writer, below, most)), None)

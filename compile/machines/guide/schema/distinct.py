@@ -1,4 +1,4 @@
-"""Arrays whose items are all different, of finite sets of strings, numbers and literals."""
+"""Arrays whose items are all different, with items from finite sets of strings, numbers and literals."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fst.compile.machines.guide.schema.patterns import of_strings
 from fst.compile.machines.guide.schema.values import NOTHING, Arrays, Values, arrays
 from fst.errors import UnsupportedError
 
-MAX_SETS = 1 << 12  # sets of items; each is a state
+MAX_SETS = 1 << 12  # maximum number of sets of items; each becomes a state
 
 
 def distinct(term: Arrays) -> Arrays | None:
-    """The arrays of a term whose items are all different; None if there are none."""
+    """The arrays of a term whose items are all different; None if there are no such arrays."""
     places = len(term.first) + 1 if term.most is None else term.most
     values = {key: each for place in range(min(places, len(term.first) + 1)) for key, each in _single(term.item(place)).items()}
     most = len(values) if term.most is None else min(term.most, len(values))
@@ -30,7 +30,7 @@ def distinct(term: Arrays) -> Arrays | None:
 
 
 def _single(values: Values) -> dict[str | Decimal, Values]:
-    """The sets of each value of a set; a key is a literal, a decimal number, or a string of JSON after a quotation mark."""
+    """The set of each single value of a set, by key; a key is a literal, a decimal number, or a string of JSON after a quotation mark."""
     strings, numbers = _strings_of(values.strings), _strings_of(intersection(values.numbers, _shortest()))
     if strings is None or numbers is None or values.arrays or values.objects:
         raise UnsupportedError("for items other than a few strings, numbers and literals; list them by enum, or remove it")
@@ -41,17 +41,17 @@ def _single(values: Values) -> dict[str | Decimal, Values]:
 
 @cache
 def _shortest() -> Language:
-    """One decimal of each number: the shortest."""
+    """For each number, only its shortest decimal."""
     return whole(r"0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9]")
 
 
 def _strings_of(language: Language) -> list[bytes] | None:
     """The strings of a language; None if there are more than `MAX_SETS`."""
     found = list[bytes]()
-    waiting = [] if language.is_empty else [(0, b"")]  # one string or more begins with each of these, and with no other of them
+    waiting = [] if language.is_empty else [(0, b"")]  # prefixes, none of which begins another one; each begins at least one string
     while waiting:
         state, text = waiting.pop()
-        if len(text) >= len(language.is_final) or len(found) + len(waiting) > MAX_SETS:  # a string this long has repeated a state
+        if len(text) >= len(language.is_final) or len(found) + len(waiting) > MAX_SETS:  # a string of this length visits a state twice
             return None
         if language.is_final[state]:
             found.append(text)

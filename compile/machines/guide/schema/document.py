@@ -16,7 +16,7 @@ ONE = (
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
-ANNOTATING_DRAFTS = ("2019-09", "2020-12")  # in these drafts, formats are annotations
+ANNOTATING_DRAFTS = ("2019-09", "2020-12")  # in these drafts, ``format`` is an annotation
 
 
 class LocatedError(UnsupportedError):
@@ -24,7 +24,7 @@ class LocatedError(UnsupportedError):
 
 
 def joined(path: str, *names: str | int) -> str:
-    """The path of a schema below another one, as a JSON pointer.
+    """The path of a schema below another schema, as a JSON pointer.
 
     Examples:
         >>> joined("#", "properties", "a/b")
@@ -62,7 +62,7 @@ class Document:
                 waiting += [(*found, base) for found in subschemas(each, path)]
 
     def _named(self, schema: dict[str, Any], path: str, base: str) -> str:
-        """Keep the names of a schema; return its base URI."""
+        """Store the names by which a schema can be referenced; return its base URI."""
         own = schema.get("$id", schema.get("id") if self.is_old else None)
         if isinstance(own, str) and not (self.is_old and "$ref" in schema):
             uri, fragment = urldefrag(urljoin(base, own))
@@ -78,7 +78,7 @@ class Document:
         return base
 
     def found(self, reference: str, schema: dict[str, Any], path: str) -> tuple[Any, str]:
-        """The schema to which a reference in a schema leads, and its path."""
+        """The schema that a reference in a schema refers to, and its path."""
         base = self._bases.get(id(schema), "")
         uri, fragment = urldefrag(urljoin(base, reference) if not reference.startswith("#") else base + reference)
         whole = f"{uri}#{fragment}"

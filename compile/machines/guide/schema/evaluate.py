@@ -37,7 +37,7 @@ NOT_COVERED = ("$dynamicRef", "$recursiveRef", "maxContains", "unevaluatedItems"
 
 
 class Evaluator:
-    """The sets of values of the schemas in a document. A recursive schema is entered again below itself up to `depth` times; None: it is
+    """The sets of values of the schemas in a document. A recursive schema may be entered inside itself up to `depth` times; None: it is
     refused.
     """
 
@@ -90,10 +90,10 @@ class Evaluator:
     def _both(self, first: Values, second: Values) -> Values:
         return self.algebra.intersection(first, second)
 
-    # One type at a time.
+    # The values of one type.
 
     def _typed(self, schema: dict[str, Any], path: str) -> Values:
-        """The set by the keywords of single types, by ``enum`` and by ``const``."""
+        """The set from the keywords of single types, from ``enum`` and from ``const``."""
         names = schema.get("type", TYPES)
         names = [names] if isinstance(names, str) else names
         for name in names:
@@ -187,7 +187,7 @@ class Evaluator:
         listed = _expected(schema, "properties", dict, path, "an object", {})
         patterns = _expected(schema, "patternProperties", dict, path, "an object", {})
         required = schema.get("required", [])
-        required = required if isinstance(required, list) else []  # a boolean in draft 3
+        required = required if isinstance(required, list) else []  # ``required`` is a boolean in draft 3
         least, most = _count(schema, "minProperties", path) or 0, _count(schema, "maxProperties", path)
         free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"))
         names = anything()
@@ -214,7 +214,7 @@ class Evaluator:
         return () if found is None else (found,)
 
     def _others(self, patterns: Mapping[str, Any], free: Values, path: str) -> tuple[Others, ...]:
-        """Disjoint languages of names, and the sets of their values, by patterns."""
+        """Disjoint languages of names, split by patterns, and the sets of the values of these properties."""
         found = [Others(anything(), ANY)]
         matched = nothing()
         for pattern, schema in patterns.items():
@@ -231,7 +231,7 @@ class Evaluator:
     # Constants.
 
     def _listed(self, constants: list[Any]) -> Values:
-        """The set of some constants."""
+        """The set of the given constants."""
         strings = [each for each in constants if isinstance(each, str)]
         others = [self._constant(each) for each in constants if not isinstance(each, str)]
         found = replace(NOTHING, strings=of_strings(strings)) if strings else NOTHING
@@ -271,7 +271,7 @@ class Evaluator:
         return found
 
     def _one_of(self, found: Values, each_of: list[Values]) -> Values:
-        """The values of a set that are in exactly one of others."""
+        """The values of a set that are in exactly one of several other sets."""
         inside = [self._both(found, each) for each in each_of]
         result = NOTHING
         for place, values in enumerate(inside):
@@ -290,7 +290,7 @@ class Evaluator:
         return self.algebra.union(chosen, self._both(self._both(found, self.algebra.complement(condition)), no))
 
     def _dependencies(self, schema: dict[str, Any], path: str) -> list[tuple[str, Values]]:
-        """Names of properties, and the sets in which objects with these properties are."""
+        """Names of properties, and for each name the set of objects that are allowed if they have this property."""
         found = []
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
             for name, needed in schema.get(keyword, {}).items():
@@ -306,7 +306,7 @@ class Evaluator:
 
 
 def _at(function: Callable[..., Language], path: str, *arguments: Any) -> Language:
-    """The language that a function returns; the path is put before the message of its error."""
+    """The language that a function returns; an error's message gets the path as a prefix."""
     try:
         return function(*arguments)
     except UnsupportedError as error:
@@ -314,7 +314,7 @@ def _at(function: Callable[..., Language], path: str, *arguments: Any) -> Langua
 
 
 def _is_cut(found_arrays: tuple[Arrays, ...], found_objects: tuple[Objects, ...]) -> bool:
-    """Whether a set below some terms is cut."""
+    """Whether a set in some terms is cut, see `Values`."""
     below = [values for term in found_arrays for values in (*term.first, term.rest, *(each for _, each in term.some))]
     below += [each.values for term in found_objects for each in term.named.values()]
     below += [each.values for term in found_objects for each in term.others]

@@ -32,7 +32,7 @@ _IPV6 = "|".join(
         rf"(?:(?:{_GROUP}:){{0,6}}{_GROUP})?::",
     ]
 )
-_OTHER = "\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U000efffd"  # characters of IRIs that URIs lack, without private ones
+_OTHER = "\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U000efffd"  # characters of IRIs, not of URIs, without private ones
 
 
 def _uri(more: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""The texts of a set of JSON values as a recursive transition network: strings, and arrays and objects, are parts that are made once.
+"""The texts of a set of JSON values as a recursive transition network: each string, array and object is a part that is made only once.
 
-The text of a string, an array or an object never begins another one, so a part that reads it can be called. Where a part may also
-read something else with the same first byte as a part that it calls, the arcs of the called part are copied into it instead.
+The text of a string, an array or an object is never the beginning of another such text, so its part can be called. If a part calls another
+part and may also read something else that begins with the same byte, the arcs of the called part are copied into it instead.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objec
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.errors import UnsupportedError
 
-MAX_COPIED = 1 << 15  # states of a part that contains other parts; they multiply with the levels of values without a schema
-LONG = np.array([0x80, 0x110000])  # the characters of two and more bytes
+MAX_COPIED = 1 << 15  # maximum number of states of a part that contains copies; they multiply with the levels of values without a schema
+LONG = np.array([0x80, 0x110000])  # the characters whose UTF-8 has two or more bytes
 
-Key = tuple[str, int]  # a kind of part, with the id of its set or the levels of its values
+Key = tuple[str, int]  # a kind of part, and the id of its set or the number of levels of its values
 Write = Callable[[int, int], None]  # adds the texts of a part between two states
 TEXTS, FREE, STRINGS, CHARACTERS = "texts", "free", "strings", "characters"
 
 
 class NetworkWriter(Writer):
-    """A builder of networks. Parts are kept, so that sets below a set, and other depths, are quick. All parts together have at most
-    `most` states.
+    """A builder of networks. Parts are kept, so later sets and other depths that use the same parts are quick. All parts together have at
+    most `most` states.
     """
 
     def __init__(self, algebra: Algebra, whitespace: str, most: int) -> None:
         super().__init__(algebra, whitespace, 0, most)
-        self._sets: dict[Key, tuple[object, Write]] = {}  # the set is kept, so that no other one gets its id
+        self._sets: dict[Key, tuple[object, Write]] = {}  # the set is kept, so that no other set gets its id
         self._parts: dict[Key, tuple[Language, list[Key]] | UnsupportedError] = {}
-        self._copied: set[Key] = set()  # parts that are not called
-        self._callees: dict[Key, int] = {}  # of the part that is made
-        self._is_mixed = False  # whether this part contains other parts that are not called
+        self._copied: set[Key] = set()  # parts that are copied, not called
+        self._callees: dict[Key, int] = {}  # the callees of the part that is being made
+        self._is_mixed = False  # whether the part that is being made contains copies of other parts
         self._chosen_items: dict[tuple[int, int, int], tuple[Arrays, list[tuple[int, Values]]]] = {}
         self._chosen_properties: dict[tuple[int, int], tuple[Objects, list[tuple[int, Others]]]] = {}
 
@@ -51,7 +51,7 @@ class NetworkWriter(Writer):
         return bool(self._copied)
 
     def at_depth(self, depth: int) -> None:
-        """Change the levels of a value without a schema."""
+        """Change the number of levels of a value without a schema."""
         self._depth = depth
         self._parts = {key: part for key, part in self._parts.items() if key[0] != TEXTS}
 
@@ -76,7 +76,7 @@ class NetworkWriter(Writer):
                     del self._parts[key]
 
     def _reached(self, root: Key) -> dict[Key, tuple[Language, list[Key]]]:
-        """The parts that are called from one part, and from these; each before those that it calls."""
+        """The parts that a part calls, directly or through others; each part comes before the parts that it calls."""
         found = {root: self._part(root)}
         waiting = [root]
         for key in waiting:  # the loop appends to `waiting`
@@ -106,7 +106,7 @@ class NetworkWriter(Writer):
         return found
 
     def add(self, values: Values, start: int, end: int) -> None:
-        """Add the texts of a set of values between two states; strings, and arrays and objects, are called."""
+        """Add the texts of a set of values between two states; strings, arrays and objects are called."""
         self._add_types(replace(values, strings=nothing(), arrays=(), objects=()), start, end)
         if not values.strings.is_empty:
             key = STRINGS, id(values.strings)
@@ -117,21 +117,21 @@ class NetworkWriter(Writer):
             self._call((TEXTS, id(values)), values, partial(self._add_nested, values), start, end)
 
     def _contained(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
-        """See `Writer`; a set is the same one each time, so that it is the same part."""
+        """See `Writer`; a call with the same arguments returns the same set, so that it is the same part."""
         key = id(term), place, met
         if key not in self._chosen_items:
             self._chosen_items[key] = term, [*super()._contained(term, place, met)]
         yield from self._chosen_items[key][1]
 
     def _within(self, term: Objects, met: int) -> Iterator[tuple[int, Others]]:
-        """See `Writer`; a set is the same one each time, so that it is the same part."""
+        """See `Writer`; a call with the same arguments returns the same set, so that it is the same part."""
         key = id(term), met
         if key not in self._chosen_properties:
             self._chosen_properties[key] = term, [*super()._within(term, met)]
         yield from self._chosen_properties[key][1]
 
     def _call(self, key: Key, kept: object, write: Write, start: int, end: int) -> None:
-        """Add a call; or the arcs of the part, if it is not called."""
+        """Add a call of a part; or its arcs, if the part is not called."""
         if key in self._copied:
             self._is_mixed = True
             write(start, end)
@@ -140,14 +140,14 @@ class NetworkWriter(Writer):
             self.builder.read(start, symbol, symbol, end)
 
     def _symbol(self, key: Key, kept: object, write: Write) -> int:
-        """The symbol of a part in the part that is made."""
+        """The symbol for calls of a part, in the part that is being made."""
         self._sets.setdefault(key, (kept, write))
         number = self._callees.setdefault(key, len(self._callees))
         self.builder.symbols = BYTES + len(self._callees)
         return BYTES + number
 
     def _add_called_string(self, language: Language, key: Key, start: int, end: int) -> None:
-        """Add a string, whose characters are called if it is a part by itself."""
+        """Add a string; its characters are called if they are a part of their own."""
         if key in self._copied:
             self._add_string(language, start, end)
             return
@@ -157,13 +157,13 @@ class NetworkWriter(Writer):
         self.builder.text(last, b'"', end)
 
     def _add_character(self, start: int, end: int) -> None:
-        """Add the texts of any character but those of one byte that is not an escape."""
+        """Add the texts of all characters except the unescaped characters of one byte."""
         self.builder.character(start, fragment(LONG), end)
         inner, arcs = any_escape()
         self.builder.block(start, Block(inner + 2, arcs, [1]), end)
 
     def _add_free(self, depth: int, start: int, end: int) -> None:
-        """Add arrays and objects of at most `depth` levels, whose values have no schema."""
+        """Add arrays and objects of at most `depth` levels; their values have no schema."""
         outer, self._depth = self._depth, depth - 1
         self._add_nested(ANY, start, end)
         self._depth = outer
@@ -174,6 +174,6 @@ class NetworkWriter(Writer):
 
 
 def _clashes(part: Part, callees: list[Key], parts: Parts) -> Iterator[Key]:
-    """The calls of a part whose texts and other texts may begin with the same byte."""
+    """The callees whose texts begin with the same byte as other texts at the same state."""
     if callees:
         yield from (callees[call] for call in conflicts(part, [parts[callee] for callee in part.callees]))

@@ -1,7 +1,7 @@
 """Sets of numbers as languages of decimals.
 
-A number has many texts, such as 5, 5.0 and 5.00. A set contains all decimals of its numbers, without exponents, so intersection, union and
-difference of sets are those of languages.
+A number has many texts, such as 5, 5.0 and 5.00. A set contains all decimals of its numbers, without exponents, so the operations on sets
+are the operations on languages.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def integers() -> Language:
 
 
 def written(numbers: Language) -> Language:
-    """The decimals of a set that are written: without a fraction and without -0, if all numbers of the set are integers."""
+    """The decimals that are written for a set: if all its numbers are integers, those without a fraction and without -0."""
     if numbers is integers():
         return _plain()
     return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, _plain())
@@ -49,7 +49,7 @@ def _plain() -> Language:
 
 @lru_cache(maxsize=1 << 10)
 def compared(bound: Decimal, orders: tuple[int, ...]) -> Language:
-    """The decimals whose order to a bound is one of `orders`: -1 (smaller), 0 (equal) or 1 (larger)."""
+    """The decimals whose order relative to a bound is one of `orders`: -1 (smaller), 0 (equal) or 1 (larger)."""
     unsigned = whole(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
     smaller = difference(difference(unsigned, _larger(abs(bound))), _equal(abs(bound)))
     languages = {-1: smaller, 0: _equal(abs(bound)), 1: _larger(abs(bound))}
@@ -60,7 +60,7 @@ def compared(bound: Decimal, orders: tuple[int, ...]) -> Language:
 
 
 def _larger(bound: Decimal) -> Language:
-    """The decimals without sign that are larger than a bound, which is not negative."""
+    """The unsigned decimals that are larger than a bound, which is not negative."""
     digits, fraction = _digits(bound)
     builder = Builder()
     start, integer, end = builder.state(), builder.state(), builder.state()  # `integer`: all digits before the point are read
@@ -100,20 +100,20 @@ def _read(builder: Builder, start: int, digits: tuple[str, str], end: int) -> No
 
 
 def _equal(bound: Decimal) -> Language:
-    """The decimals without sign that are equal to a bound, which is not negative."""
+    """The unsigned decimals that are equal to a bound, which is not negative."""
     digits, fraction = _digits(bound)
     return whole(rf"{digits}\.{fraction}0*" if fraction else rf"{digits}(\.0+)?")
 
 
 def _digits(number: Decimal) -> tuple[str, str]:
-    """The digits before and after the point, without zeros at the end of the fraction."""
+    """The digits before the point and after it, without zeros at the end of the fraction."""
     first, _, last = f"{number:f}".partition(".")
     return first, last.rstrip("0")
 
 
 @lru_cache(maxsize=1 << 10)
 def multiples(of: Decimal) -> Language:
-    """The decimals that are multiples of a positive number. A state is the remainder of the digits so far, and the number of those after
+    """The decimals that are multiples of a positive number. A state is the remainder of the digits so far, and the number of digits after
     the point.
     """
     digits, fraction = _digits(of)

@@ -1,4 +1,4 @@
-"""Languages of strings: those in which a pattern of JSON Schema matches somewhere, those of a length, and those of a list."""
+"""Languages of strings: strings in which a pattern of JSON Schema matches somewhere, strings of certain lengths, and lists of strings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from fst.errors import UnsupportedError, quoted
 
 ANYTHING = Repeat(Characters(ANY), 0, None)
 MAX_LENGTH = 1 << 17  # code points
-MOST_COPIES = 8  # copies of a repeated part that contains an assertion
+MOST_COPIES = 8  # maximum number of copies of a repeated part that contains an assertion
 
 
 class _Case(NamedTuple):
-    """What may follow a place in a text, if the character before the place is in a set or, perhaps, the place is the start."""
+    """The texts that may follow a position, in the case that the character before the position is in a set or, with `at_start`, that the
+    position is the start.
+    """
 
     before: Set
     at_start: bool
@@ -47,7 +49,9 @@ def nothing() -> Language:
 
 @lru_cache(maxsize=1 << 10)
 def matching(pattern: str) -> Language:
-    """The strings in which a pattern matches somewhere. Assertions of one place are intersections with what may follow or precede it."""
+    """The strings in which a pattern matches somewhere. Assertions at one position are intersections with the texts that may follow or
+    precede the position.
+    """
     parser = EcmaParser(pattern)
     tree = parser.tree()
     alternatives = [_anchored(part) for part in (tree.parts if isinstance(tree, Choice) else [tree])]
@@ -67,7 +71,7 @@ def of_length(least: int, most: int | None) -> Language:
         raise UnsupportedError(f"a length of {copies:,} has too many states; expected at most {MAX_LENGTH:,}")
     one = whole("(?s:.)")
     (end,) = np.flatnonzero(one.is_final)
-    states = len(one.is_final) - 1  # of a copy, without the end, which is the start of the next copy
+    states = len(one.is_final) - 1  # the states of a copy, without its end, which is the start of the next copy
     numbers = np.insert(np.arange(states), end, states)
     row = np.delete(np.where(one.targets < 0, -1, numbers[one.targets]), end, axis=0)
     copied = np.where(row < 0, -1, row + states * np.arange(copies)[:, None, None]).reshape(-1, row.shape[1])
@@ -79,7 +83,7 @@ def of_length(least: int, most: int | None) -> Language:
 
 
 def of_strings(strings: Iterable[str]) -> Language:
-    """The strings of a list."""
+    """The strings of a list, as a language."""
     builder = Builder()
     start, end = builder.state(), builder.state()
     for text in strings:
@@ -102,13 +106,15 @@ def _has_assertion(node: Node) -> bool:
 
 
 def _anchored(node: Node) -> Node:
-    """An alternative as a part that matches a whole string: any text before it without ``^``, any text after it without ``$``."""
+    """An alternative as a part that matches a whole string: without ``^``, it begins with any text; without ``$``, it ends with any
+    text.
+    """
     from_start, inner, to_end = unanchored(node)
     return Sequence((*([] if from_start else [ANYTHING]), inner, *([] if to_end else [ANYTHING])))
 
 
 def _preceded(node: Node, cases: list[_Case], pattern: str) -> list[_Case]:
-    """The cases before a node, from those after it."""
+    """The cases before a node, given the cases after it."""
     if not _has_assertion(node):
         return _read(_built([node], pattern), cases, pattern)
     if isinstance(node, Sequence):
@@ -131,7 +137,7 @@ def _preceded(node: Node, cases: list[_Case], pattern: str) -> list[_Case]:
 
 
 def _runs(node: Sequence) -> list[Node]:
-    """The parts of a sequence, with adjacent parts without assertions joined."""
+    """The parts of a sequence; adjacent parts without assertions are joined."""
     found: list[Node] = []
     for part in node.parts:
         if found and not _has_assertion(part) and not _has_assertion(found[-1]):
@@ -142,7 +148,7 @@ def _runs(node: Sequence) -> list[Node]:
 
 
 def _read(run: Language, cases: list[_Case], pattern: str) -> list[_Case]:
-    """The cases before a run, from those after it, which may depend on its last character."""
+    """The cases before a run, given the cases after it, which may depend on the run's last character."""
     if len(cases) == 1:
         return [_Case(ANY, True, concatenation(run, cases[0].language))]
     ended = [intersection(run, _built([ANYTHING, Characters(case.before)], pattern)) for case in cases]
@@ -153,7 +159,7 @@ def _read(run: Language, cases: list[_Case], pattern: str) -> list[_Case]:
 
 
 def _combined(first: list[_Case], second: list[_Case], operation: Callable[[Language, Language], Language]) -> list[_Case]:
-    """Cases for each pair of cases that can hold at once."""
+    """A case for each pair of cases that can hold at the same time."""
     pairs = [(common(one.before, two.before), one.at_start and two.at_start, one, two) for one in first for two in second]
     return [
         _Case(before, at_start, operation(one.language, two.language)) for before, at_start, one, two in pairs if len(before) or at_start

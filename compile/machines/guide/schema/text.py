@@ -1,8 +1,9 @@
 r"""The texts of a set of JSON values, as an automaton over bytes.
 
-An object is written with its named properties first, in their order, and then the others. A string is written without escapes where it can
-be: a quotation mark, a backslash and control characters have one escape each, ``\n`` or ``\u0001``. At places of a string where every
-character may follow, and all lead on alike, every escape of JSON may be used.
+An object is written with its named properties first, in their order, followed by the other properties. A string is written without escapes
+where it can
+be: a quotation mark, a backslash and control characters have one escape each, ``\n`` or ``\u0001``. At positions of a string where every
+character may follow and all characters lead to the same state, every escape of JSON may be used.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from fst.compile.machines.guide.schema.patterns import anything
 from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
 
 QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
-MAX_WRITTEN = 1 << 22  # states of the texts of a set of strings
-MOST_BUILT = 2  # states that are built for each state of the result
-SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}  # the escapes of one letter
+MAX_WRITTEN = 1 << 22  # maximum number of states of the texts of a set of strings
+MOST_BUILT = 2  # maximum number of states that are built for each state of the result
+SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}  # the escapes with a single letter
 HEX = "09afAF"
 
 
 def written_strings(language: Language, symbol: int | None = None) -> Block:
-    """The automaton of the texts of strings, without quotation marks. Where every character may follow, and all lead on alike, one arc
-    reads `symbol`, if there is one, in place of characters of several bytes.
+    """The automaton of the texts of strings, without quotation marks. If every character may follow a state and all lead to the same state,
+    one arc reads `symbol`, unless it is None, in place of all characters of several bytes.
     """
     escaped = [*range(SPACE), QUOTE, BACKSLASH]
     targets, firsts = by_range(language, escaped)
@@ -59,13 +60,13 @@ def written_strings(language: Language, symbol: int | None = None) -> Block:
 
 
 def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int32]:
-    """int32[states], the state to which every character leads; -1 if characters lead to different states, or one is not allowed.
+    """int32[states], the state to which every character leads; -1 if characters lead to different states, or if a character is not allowed.
 
     Arguments are those of `ranges_of`.
     """
 
     def after(first: int, last: int, states: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-        """The target of a range of bytes of each state; -1 if there are different ones."""
+        """The target of a range of bytes for each state; -1 if the range has several targets."""
         begin, end = np.searchsorted(firsts, (first, last), side="right") - 1
         found = np.where((targets[:, begin : end + 1] == targets[:, begin : begin + 1]).all(axis=1), targets[:, begin], -1)
         return found if states is None else np.where(states >= 0, found[states], -1)
@@ -93,7 +94,7 @@ def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDAr
 
 @cache
 def any_escape() -> tuple[int, NDArray[np.int64]]:
-    """The number of inner states and the arcs of all escapes between two states, 0 and 1; the inner states follow."""
+    """The number of inner states, and the arcs, of all escapes between the states 0 and 1; inner states are numbered from 2."""
     builder = Builder()
     builder.room(2)
     after = builder.text(0, b"\\")
@@ -109,7 +110,7 @@ def any_escape() -> tuple[int, NDArray[np.int64]]:
         (surrogate, "07", hex_2),
     ):
         _read_any(builder, start, digits, end)
-    for digits in ("89abAB", HEX, HEX):  # pairs: the first and the last digit of a range
+    for digits in ("89abAB", HEX, HEX):  # each pair is the first and the last digit of a range
         surrogate = _read_any(builder, surrogate, digits, builder.state())
     low = builder.text(surrogate, b"\\u")
     for digits, end in (("ddDD", builder.state()), ("cfCF", hex_2)):
@@ -118,14 +119,14 @@ def any_escape() -> tuple[int, NDArray[np.int64]]:
 
 
 def _read_any(builder: Builder, start: int, ranges: str, end: int) -> int:
-    """Add an arc for each of some ranges of letters, given by their first and last letters; return the state after them."""
+    """Add one arc for each of the given ranges of letters, given as first and last letters; return the state after the arcs."""
     for first, last in zip(ranges[::2], ranges[1::2], strict=True):
         builder.read(start, ord(first), ord(last), end)
     return end
 
 
 def _add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
-    """Add the escape of each character in `targets`, up to its target."""
+    """Add the escape of each character in `targets`, leading to the character's target."""
     after = builder.text(start, b"\\")
     units: dict[int, int] = {}
     for code, target in targets.items():
@@ -147,20 +148,20 @@ def any_string() -> Block:
 
 @lru_cache(maxsize=64)
 def free_values(whitespace: str, depth: int) -> Block:
-    """The texts of all values with some levels of arrays and objects. Arguments are those of `Writer`."""
+    """The texts of all values with at most the given levels of arrays and objects. Arguments are those of `Writer`."""
     values = replace(ANY, arrays=ANY.arrays[: depth > 0], objects=ANY.objects[: depth > 0])
     return block_of(Writer(Algebra(), whitespace, depth - 1, MAX_STATES).language(values))
 
 
 class Writer:
-    """A builder of the texts of values. `whitespace` is a pattern of the whitespace that may be between two tokens of JSON, `depth` the
-    levels of arrays and objects in a value without a schema, and `most` the largest number of states.
+    """A builder of the texts of values. `whitespace` is a pattern of the whitespace allowed between two tokens of JSON, `depth` is the
+    number of levels of arrays and objects in a value without a schema, and `most` the largest number of states.
     """
 
     def __init__(self, algebra: Algebra, whitespace: str, depth: int, most: int) -> None:
         self._algebra, self._pattern, self._depth, self._most = algebra, whitespace, depth, most
         self._whitespace = whole(whitespace)
-        self._values: dict[int, tuple[Values, Block | None]] = {}  # sets that were added before; the block from the second time on
+        self._values: dict[int, tuple[Values, Block | None]] = {}  # by id, each set added before; from the second time on, with its block
         self.builder = Builder(MOST_BUILT * most)
 
     def language(self, values: Values) -> Language:
@@ -181,7 +182,7 @@ class Writer:
             self._add_types(values, start, end)
 
     def _add_again(self, values: Values, start: int, end: int) -> None:
-        """Add a set of values, which gets an automaton of its own when it is added again: the fewest states are copied."""
+        """Add a set of values. If it was added before, it gets an automaton of its own, so that as few states as possible are copied."""
         block = None
         if id(values) in self._values:
             block = self._values[id(values)][1] or block_of(self.language(values))
@@ -235,14 +236,12 @@ class Writer:
     # Arrays and objects.
 
     def _add_arrays(self, term: Arrays, start: int, end: int) -> None:
-        """Add arrays. A state is the number of items so far, and the elements of `some` and of `distinct` that these items contain, as
-        bits.
-        """
+        """Add arrays. A state is the number of items so far and, as bits, the elements of `some` and `distinct` that contain them."""
         needed = (1 << len(term.some)) - 1
         loop = max(len(term.first), term.least, 1, *(place + 1 for place, _ in term.some)) if term.most is None else term.most
         states = _States(self.builder)
         empty = states[0, 0] = self._space(self.builder.text(start, b"["))
-        begun: dict[tuple[int, int], tuple[Values, int]] = {}  # the state before an item, by the item's set and the state after it
+        begun: dict[tuple[int, int], tuple[Values, int]] = {}  # by item's set and state after it: the set, the state before it
         for count in range(loop + (term.most is None)):
             following = count + 1 if term.most is not None else min(count + 1, loop)
             for met in states.at(count):
@@ -258,7 +257,9 @@ class Writer:
                 self.builder.text(self._space(state) if count else state, b"]", end)
 
     def _contained(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
-        """Sets for an item, and the elements of `some` and `distinct` that contain them, as bits, without those that are met already."""
+        """For each choice, the set of an item, and as bits, the elements of `some` and `distinct` that the item is in and no earlier item
+        is.
+        """
         if term.distinct:
             yield from self._unused(term, place, met)
             return
@@ -269,7 +270,7 @@ class Writer:
                 yield sum(1 << bit for bit in chosen), values
 
     def _unused(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
-        """See `_contained`, for items that must differ."""
+        """`_contained` for items that must differ."""
         for bit, values in enumerate(term.distinct, len(term.some)):
             if not met >> bit & 1 and self._meets(values, term.item(place)):
                 some = sum(1 << which for which, (first, each) in enumerate(term.some) if place >= first and self._meets(values, each))
@@ -280,8 +281,9 @@ class Writer:
         return not self._algebra.intersection(values, other).is_empty
 
     def _add_objects(self, term: Objects, start: int, end: int) -> None:
-        """Add objects: named properties, then others, then those of `some`. A state is a place and the number of properties so far, which
-        is only counted as far as bounds need it. Those of `some` come last, because the last one of two properties with one name counts.
+        """Add objects: named properties, then other properties, then the properties that `some` requires. A state is a place and the number
+        of properties so far; the number is only counted as far as bounds need it. The properties for `some` come last, because the last of
+        two properties with the same name counts.
         """
         named = [(name, each) for name, each in term.named.items() if not each.values.is_empty]
         is_exact = term.most is not None and (bool(term.others) or term.most < len(named))
@@ -301,7 +303,7 @@ class Writer:
             for count, before in self._begun(states, last, counting, again=True):
                 for other in term.others:
                     self._add_other(other, before, states[last, count])
-        everything = (1 << len(term.some)) - 1  # place `last` plus a number: the elements of `some` that are met, as bits
+        everything = (1 << len(term.some)) - 1  # place `last` plus a number: as bits, the elements of `some` that are met
         for met in range(everything):
             for count, before in self._begun(states, last + met, counting):
                 for more, other in self._within(term, met):
@@ -313,7 +315,7 @@ class Writer:
 
     def _begun(self, states: _States, place: int, counting: _Counting, *, again: bool = False) -> list[tuple[int, int]]:
         """Begin another property at a place, with a comma after the first property; with `again`, properties are added there repeatedly.
-        Return the numbers of properties after the property, and the states before its name.
+        Return pairs: the number of properties including the new one, and the state before its name.
         """
         counts = states.at(place)
         known = {*counts}
@@ -339,7 +341,9 @@ class Writer:
         self.add(other.values, self._mark(name, b":"), end)
 
     def _within(self, term: Objects, met: int) -> Iterator[tuple[int, Others]]:
-        """Properties that are among those of `some`, which are not met yet, as bits."""
+        """For each choice, the elements of `some` that are not yet met and that a property meets, as bits; and the properties that meet
+        them.
+        """
         bits = [bit for bit in range(len(term.some)) if not met >> bit & 1]
         for chosen in chain.from_iterable(combinations(bits, count + 1) for count in range(len(bits))):
             for each in term.others:
@@ -350,7 +354,7 @@ class Writer:
 
 
 class _States(dict[tuple[int, int], int]):
-    """States of an array or object, which are made when they are first looked up."""
+    """States of an array or object; a state is made when it is first looked up."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
@@ -366,7 +370,7 @@ class _States(dict[tuple[int, int], int]):
         return self[key]
 
     def at(self, place: int) -> list[int]:
-        """The second numbers of the states at a place, in a new list."""
+        """The second numbers of the keys of the states at a place, in a new list."""
         return [*self._places.get(place, [])]
 
 
@@ -374,13 +378,13 @@ class _Counting(NamedTuple):
     """How properties are counted.
 
     Attributes:
-        limit: the largest number.
-        is_exact: no property may follow `limit` properties; otherwise, `limit` means that many or more.
+        limit: the largest count.
+        is_exact: whether no property may follow `limit` properties; if False, the count `limit` means `limit` or more properties.
     """
 
     limit: int
     is_exact: bool
 
     def after(self, count: int) -> int | None:
-        """The number after another property."""
+        """The count after another property; None if no other property may follow."""
         return count + 1 if count < self.limit else None if self.is_exact else count

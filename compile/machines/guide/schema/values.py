@@ -1,6 +1,6 @@
 """Sets of JSON values: intersection, union and complement.
 
-A set is a union of sets of one type each. Arrays and objects are unions of terms; a term restricts items and properties one by one.
+A set is a union of sets of one type each. Arrays and objects are unions of terms; a term restricts items or properties one by one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Values:
     """A set of JSON values.
 
     Attributes:
-        literals: those of "null", "true" and "false" that are in the set.
-        numbers: the texts of the numbers; either all texts of all numbers, or decimals, see `fst.compile.machines.guide.schema.numbers`.
+        literals: the elements of "null", "true" and "false" that are in the set.
+        numbers: the texts of the numbers: either all texts of all numbers, or decimals; see `fst.compile.machines.guide.schema.numbers`.
         strings: the strings.
-        arrays, objects: the set contains the arrays and objects of all these terms.
-        is_cut: values are left out because a recursive schema was followed only to some depth; such a set has no complement.
+        arrays, objects: terms; the set contains the arrays and objects of each term.
+        is_cut: whether values are left out because a recursive schema is followed only to some depth; such a set has no complement.
     """
 
     literals: frozenset[str]
@@ -51,12 +51,12 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Arrays of `least` to `most` items. Item k is in ``first[k]``, or in `rest` if there is no such set.
+    """Arrays of `least` to `most` items. Item k is in ``first[k]``; if `first` is too short, in `rest`.
 
     Attributes:
-        some: for each place and set, at least one item at this place or after it is in the set.
-        distinct: if items must differ, the sets of each value that an item may have, and `most` is at most their number; empty: they may
-            be equal.
+        some: pairs of a position and a set; at least one item at or after the position is in the set.
+        distinct: if items must differ, the set of each single value that an item may have, and `most` is at most the number of these
+            values; empty: items may be equal.
     """
 
     first: tuple[Values, ...]
@@ -67,13 +67,13 @@ class Arrays:
     distinct: tuple[Values, ...] = ()
 
     def item(self, place: int) -> Values:
-        """The set of an item."""
+        """The set for the item at a position."""
         return self.first[place] if place < len(self.first) else self.rest
 
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A property of a name. If it is not required, it may be absent; if its set is empty, it is absent."""
+    """A property with a certain name. A property that is not required may be absent; a property whose set is empty is absent."""
 
     values: Values
     is_required: bool = False
@@ -92,9 +92,10 @@ class Objects:
     """Objects of `least` to `most` properties.
 
     Attributes:
-        named: the properties of some names, in the order in which they are written.
-        others: the properties of other names; the languages are disjoint, and contain none of the names in `named`. Other names are absent.
-        some: for each of these, at least one property is among them; the languages contain none of the names in `named`.
+        named: the properties with certain names, in the order in which they are written.
+        others: the properties with other names; their languages are disjoint, and contain none of the names in `named`. Names in no
+            language are absent.
+        some: elements that each need at least one property; their languages contain none of the names in `named`.
     """
 
     named: dict[str, Property]
@@ -111,10 +112,11 @@ class Objects:
 
 
 class Algebra:
-    """Operations on sets, which keep the results for languages.
+    """Operations on sets; results of operations on languages are kept.
 
     Attributes:
-        blocks: the automata of texts, by the id of a language and the kind of text; the language is kept, so that no other one gets its id.
+        blocks: the automata of texts, by the id of a language and the kind of text; each language is kept, so that no other object gets its
+            id.
     """
 
     def __init__(self) -> None:
@@ -154,7 +156,7 @@ class Algebra:
     # Sets of values.
 
     def intersection(self, first: Values, second: Values) -> Values:
-        """The values of both sets."""
+        """The values that are in both sets."""
         for one, other in ((first, second), (second, first)):
             if one is ANY or one is other:
                 return other
@@ -165,7 +167,7 @@ class Algebra:
         return Values(literals, numbers, strings, arrays, objects, first.is_cut or second.is_cut)
 
     def union(self, first: Values, second: Values) -> Values:
-        """The values of either set."""
+        """The values that are in either set."""
         for one, other in ((first, second), (second, first)):
             if one is ANY or one is other or (other.is_empty and not other.is_cut):
                 return one
@@ -191,7 +193,7 @@ class Algebra:
     # Arrays.
 
     def _arrays(self, one: Arrays, other: Arrays) -> Arrays | None:
-        """The arrays of both terms; None if there are none."""
+        """The arrays that are in both terms; None if there are none."""
         if one is ALL_ARRAYS or other is ALL_ARRAYS:
             return other if one is ALL_ARRAYS else one
         count = max(len(one.first), len(other.first))
@@ -218,7 +220,7 @@ class Algebra:
     # Objects.
 
     def _objects(self, one: Objects, other: Objects) -> list[Objects | None]:
-        """The objects of both terms."""
+        """The objects that are in both terms."""
         if one is ALL_OBJECTS or other is ALL_OBJECTS:
             return [other if one is ALL_OBJECTS else one]
         named: dict[str, Property] = {}
@@ -238,7 +240,7 @@ class Algebra:
         return self._with_some(objects(named, kept, least, most), one.some + other.some)
 
     def _with_some(self, term: Objects | None, some: Sequence[Others]) -> list[Objects | None]:
-        """The objects of a term that have at least one property of each of `some`, which is a named property or another one."""
+        """The objects of a term that have, for each element of `some`, at least one property of it, named or not."""
         found = [term]
         for each in some:
             found = [more for one in found if one is not None for more in self._with_one(one, each)]
@@ -277,7 +279,7 @@ class Algebra:
                 found += self._with_some(ALL_OBJECTS, [Others(other.names, outside)])
         if not left.is_empty:
             found += self._with_some(ALL_OBJECTS, [Others(left, ANY)])
-        for some in term.some:  # every property whose name is among them has another value
+        for some in term.some:  # every property whose name is in `some.names` has another value
             free = self.without(anything(), some.names)
             found.append(objects({}, (Others(some.names, self.complement(some.values)), Others(free, ANY))))
         return found
@@ -321,7 +323,7 @@ def _need_few(some: Sequence[object]) -> None:
 
 
 def names_of(names: Iterable[str]) -> Language:
-    """The language of some names."""
+    """The language that consists of the given names."""
     return _names_of(frozenset(names))
 
 
@@ -335,7 +337,7 @@ def _smaller(first: int | None, second: int | None) -> int | None:
 
 
 def _terms(terms: Iterable[Term | None]) -> tuple[Term, ...]:
-    """The terms that are not empty; a term that contains all of its type replaces the others."""
+    """The nonempty terms; a term that contains all arrays, or all objects, replaces the others."""
     found = tuple(term for term in terms if term is not None)
     everything = [term for term in found if term is ALL_ARRAYS or term is ALL_OBJECTS]
     if len(found) > MAX_TERMS:
@@ -344,7 +346,7 @@ def _terms(terms: Iterable[Term | None]) -> tuple[Term, ...]:
 
 
 def _everything() -> Values:
-    """The set of all values, whose arrays and objects contain values of the set itself."""
+    """The set of all values; its arrays and objects contain values of the same set."""
     values = Values(LITERALS, all_numbers(), anything(), (), ())
     object.__setattr__(values, "arrays", (Arrays((), values),))
     object.__setattr__(values, "objects", (Objects({}, (Others(anything(), values),)),))

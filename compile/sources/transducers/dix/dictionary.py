@@ -1,8 +1,8 @@
 """The elements of a dictionary → its sections.
 
 A dictionary describes pairs of strings, such as surface forms (left) and analyses (right). A paradigm is a named list of entries, which
-later entries contain; an entry is a sequence of pairs, regular expressions and paradigms. Sides, filters and weights are those of lt-comp:
-the two strings of a pair are aligned from the left, and each pair of an entry that is not empty adds ``w``.
+later entries may contain; an entry is a sequence of pairs, regular expressions and paradigms. Sides, filters and weights are as in lt-comp:
+the two strings of a pair are aligned from the left, and each nonempty pair of an entry adds ``w``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 Direction = Literal["lr", "rl"]
 DIRECTIONS: tuple[Direction, ...] = ("lr", "rl")
 KINDS = ("standard", "inconditional", "preblank", "postblank")
-WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # the text of an element in a string; m is the boundary of a morpheme
+WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # the text of an element in a string; ``m`` is the boundary of a morpheme
 MAX_STRING = 1 << 16
 STRINGS = ("i", "ig", "l", "r", "g")  # the elements that contain strings
 IN_STRINGS = ("s", *WRITTEN)
@@ -50,7 +50,7 @@ VARIANTS: dict[Direction, tuple[str, ...]] = {"lr": ("alt", "vr"), "rl": ("alt",
 
 
 class Elements:
-    """The events of an XML file from strangers, and the place of each.
+    """The events of an XML file that is not trusted, and the position of each.
 
     expat, the parser of Python's standard library, is safe here: it opens no other file, because external entities have no handler; a
     declaration of an entity is refused, so nothing is ever expanded ("billion laughs"); files are at most
@@ -83,7 +83,7 @@ class Elements:
             raise VocabularyError(f"{self._path}, line {error.lineno}, column {error.offset + 1}: the XML is malformed: {reason}") from None
 
     def at(self, problem: str) -> str:
-        """A message with the place of the current event."""
+        """A message with the position of the current event."""
         return f"{self._path}, line {self._parser.CurrentLineNumber}, column {self._parser.CurrentColumnNumber + 1}: {problem}"
 
     def fault(self, problem: str) -> VocabularyError:
@@ -100,15 +100,15 @@ class Elements:
 class Dictionary(NamedTuple):
     """A dictionary."""
 
-    # the kind of each section and its machine, which is minimal. Sections of one kind are one machine, and all machines have the same
-    # symbols.
+    # the kind of each section, and the section's machine, which is minimal. Sections of the same kind share one machine, and all machines
+    # have the same symbols.
     sections: dict[str, Arcs]
-    alphabet: str  # the characters that are letters, although Unicode may count them as others
+    alphabet: str  # the characters that are letters, in addition to Unicode's letters
 
 
 def read(path: Path, direction: Direction = "lr") -> Dictionary:
-    """Read a dictionary. `path`: a file, possibly packed with gzip. `direction`: "lr": read left strings and write right ones, without the
-    entries that have ``r="RL"``; "rl": the reverse.
+    """Read a dictionary. `path`: a file, possibly packed with gzip. `direction`: "lr": read left strings and write right strings, without
+    the entries that have ``r="RL"``; "rl": the reverse.
     """
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
@@ -121,7 +121,7 @@ def read(path: Path, direction: Direction = "lr") -> Dictionary:
 
 
 def joined(dictionary: Dictionary) -> Arcs:
-    """The machine of all sections: a new start state, then the sections in their order."""
+    """The machine of all sections: a new start state, followed by the states of the sections in their order."""
     return union([*dictionary.sections.values()]) if dictionary.sections else empty()
 
 
@@ -135,13 +135,13 @@ class _Entry:
 
 
 class _Reader:
-    """The state of reading: the open elements, and what was defined."""
+    """The state of reading: the open elements, and the definitions so far."""
 
     def __init__(self, path: Path, direction: Direction) -> None:
         self.elements = Elements(path, self._start, self._end, self._text)
         self.symbols, self.alphabet = Symbols(), ""
         self.sections: dict[str, Entries] = {}
-        self.ranks: dict[tuple[int, int], int] = {}  # a pair of labels → its rank by first use
+        self.ranks: dict[tuple[int, int], int] = {}  # a pair of labels → its rank in the order of first use
         self._direction = direction
         self._budget = Budget()
         self._open = [""]
@@ -168,7 +168,7 @@ class _Reader:
             "i": lambda: self._add_pair(self._string, self._string),
             "ig": lambda: self._add_pair(self._string, [ord("#"), *self._string]),
         }
-        self._sides = 0  # the number of strings of the open pair
+        self._sides = 0  # the number of strings read in the open pair
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         parent = self._open[-1]
@@ -259,7 +259,7 @@ class _Reader:
             self.ranks.setdefault(pair, len(self.ranks))
 
     def _check(self, steps: list[Step]) -> None:
-        """Refuse an entry of a section that lt-comp refuses, because no word is read by it."""
+        """Refuse an entry of a section that lt-comp refuses because it reads no word."""
         if reads_nothing(steps):
             side = "left" if self._direction == "lr" else "right"
             problem = f"the {side} side of the entry may be empty; expected at least one character; complete the entry, or remove it"

@@ -1,7 +1,8 @@
 """Entries of a paradigm or a section → arcs.
 
-Entries that begin alike share arcs, as in a tree. An entry that ends in a paradigm leads into the one copy of it that all such entries
-share; a paradigm in other places is copied for each beginning. So no state is shared by two entries that are not continued alike.
+Entries with the same beginning share arcs, as in a tree. An entry that ends in a paradigm leads into one copy of the paradigm, which all
+such entries share; at other positions, a paradigm is copied for each beginning. So two entries share a state only if they continue in the
+same way.
 
 >>> entries = Entries(Budget())
 >>> entries.add([Arc(ord("a"), ord("x"), 0.0), Arc(ord("b"), 0, 0.0)])
@@ -24,8 +25,8 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.errors import UnsupportedError
 
-START, END, INNER = 0, 1, 2  # the first state, the only final state, and the first of the others
-MAX_ARCS = 1 << 23  # in all paradigms and sections together, copies included
+START, END, INNER = 0, 1, 2  # the first state, the only final state, and the first of the other states
+MAX_ARCS = 1 << 23  # maximum for all paradigms and sections together, including copies
 
 
 class Arc(NamedTuple):
@@ -43,7 +44,7 @@ class Part(NamedTuple):
         source, target, read, write: int32[arcs].
         weight: float32[arcs].
         states: the number of states.
-        has_entries: whether there is an entry; otherwise entries that contain this part are dropped.
+        has_entries: whether there is an entry; if not, entries that contain this part are dropped.
         reads_nothing: whether a path reads nothing.
     """
 
@@ -61,7 +62,7 @@ Step: TypeAlias = Arc | Part
 
 
 class Budget:
-    """The number of arcs that may still be made."""
+    """The number of arcs that may still be added."""
 
     def __init__(self) -> None:
         self._left = MAX_ARCS
@@ -89,8 +90,8 @@ class Entries:
         self._copies: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
         self._numbers: dict[int | Arc, int] = {}  # arc, or id of a part → its number
         self._following: dict[int, int] = {}  # ``state << 32 | number`` → the state after it; integers, because there are millions
-        self._suffixes: dict[int, int] = {}  # id of a part → the first state of its copy that leads to `END`
-        self._parts: list[Part] = []  # they live as long as their ids are used
+        self._suffixes: dict[int, int] = {}  # id of a part → the first state of the copy of it that leads to `END`
+        self._parts: list[Part] = []  # the parts are kept as long as their ids are used
         self._ends: set[int] = set()  # ``(state << 32 | number) << 32 | target`` of last arcs
         self._has_entries = self._reads_nothing = False
 
@@ -124,7 +125,7 @@ class Entries:
         return make(part.source, part.read, part.write, part.target, part.weight, final, START, symbols)
 
     def _after(self, state: int, step: Step) -> int:
-        """The state after a step, which may be new."""
+        """The state after a step; a new state is added."""
         key = self._key(state, id(step) if isinstance(step, Part) else step)
         found = self._following.get(key)
         if found is None:
@@ -187,7 +188,9 @@ def part_of(machine: Arcs) -> Part:
 
 
 def ordered(machine: Arcs, ranks: Mapping[tuple[int, int], int]) -> Arcs:
-    """The machine with the arcs of a state and label in the order of the ranks of their pairs: lt-comp's order of analyses."""
+    """The machine in which arcs of the same state and label are in the order of their pairs' ranks, which is lt-comp's order of
+    analyses.
+    """
     pairs, numbers = np.unique(np.stack([machine.ilabel, machine.olabel]), axis=1, return_inverse=True)
     rank = np.array([ranks.get((read, write), 0) for read, write in pairs.T.tolist()], np.int64)[numbers.ravel()]
     order = np.lexsort((rank, machine.ilabel, machine.sources))

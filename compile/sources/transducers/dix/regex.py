@@ -1,7 +1,8 @@
 r"""The regular expressions of ``<re>``, as lt-comp reads them.
 
-``( ) [ ] * ? + - ^ \ |`` are special, also in brackets, and ``\`` before one of them makes it an ordinary character. All others, such
-as ``.`` and ``$``, are ordinary. A negated set contains U+0001 to U+00FF without its members, and matches the empty string, too.
+``( ) [ ] * ? + - ^ \ |`` are special, also in brackets, and ``\`` before one of them makes it an ordinary character. All other characters,
+such as ``.`` and ``$``, are ordinary. A negated set contains U+0001 to U+00FF without the listed characters, and also matches the empty
+string.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from fst.errors import quoted
 
 SPECIAL = "()[]*?+-^\\|"
-LATIN = of_runs([(0x01, 0xFF)])  # what a negated set may contain
+LATIN = of_runs([(0x01, 0xFF)])  # the characters that a negated set may contain
 REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 MAX_DEPTH, MAX_LENGTH = 50, 1 << 16
 NOTHING = Sequence(())
 
 
 class MalformedError(Exception):
-    """An expression has a fault; the message contains its position."""
+    """An expression has a fault; the message contains the position of the fault."""
 
 
 def parse(pattern: str) -> Node:
@@ -106,7 +107,7 @@ class _Parser:
         return Characters(edges)
 
     def _character(self) -> str:
-        """Read a character; a special one follows a backslash."""
+        """Read a character; a special character needs a backslash before it."""
         escaped = self._skip("\\")
         if not self.next or (self.next in SPECIAL) != escaped:
             raise self.fault("a special character after \\" if escaped else "a character")

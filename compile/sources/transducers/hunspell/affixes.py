@@ -1,7 +1,8 @@
 """Read the affixes and options of a dictionary (``.aff``).
 
-A line is an option and its values, separated by spaces or tabs; lines that begin with no known option are comments. The names are those of
-``man 5 hunspell``. An affix strips characters from a word, and adds others, if the word has a flag and fits a condition.
+A line is an option and its values, separated by spaces or tabs; lines that begin with no known option are comments. The names in this
+module are those of ``man 5 hunspell``. If a word has the flag of an affix and fits its condition, the affix strips characters from the word
+and adds others.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from fst.compile.files import contents
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 COMPOUNDS = ("COMPOUNDFLAG", "COMPOUNDBEGIN", "COMPOUNDMIDDLE", "COMPOUNDEND", "COMPOUNDLAST", "COMPOUNDRULE")
-TABLES = ("AF", "AM", "ICONV", "COMPOUNDRULE")  # options whose first line contains the number of the following lines
+TABLES = ("AF", "AM", "ICONV", "COMPOUNDRULE")  # options whose first line contains the number of following lines
 FORMATS = ("long", "num", "UTF-8")
-SHORT = ""  # the format of flags without the option FLAG: one character each
+SHORT = ""  # the format of flags without the option FLAG: each flag is one character
 NAMES_OF_FLAGS = {
     "NEEDAFFIX": "needs_affix",
     "PSEUDOROOT": "needs_affix",
@@ -29,12 +30,12 @@ NAMES_OF_FLAGS = {
     "CIRCUMFIX": "circumfix",
     "ONLYINCOMPOUND": "only_in_compound",
 }
-ENCODING = "cp1252"  # of dictionaries without the option SET
+ENCODING = "cp1252"  # the encoding of dictionaries without the option SET
 ENCODINGS = re.compile(r"(?i)utf-?8|iso-?8859-([1-9]|10|13|14|15|16)|koi8-[ru]|(microsoft-)?cp125[0-8]|tis620-2533")
 MAX_CONDITION = 100
-MAX_CONDITIONS = 1 << 21  # maximum number of characters of all conditions; Korean has the most, 1,889,249
-MAX_FLAGS = 1 << 21  # maximum number of flags in different sets; Turkish has the most, 882,981
-MANY = 16  # characters of a set that are stored in a table
+MAX_CONDITIONS = 1 << 21  # maximum number of characters of all conditions; of Debian's dictionaries, the Korean one has the most, 1,889,249
+MAX_FLAGS = 1 << 21  # maximum number of flags in different sets; of Debian's dictionaries, the Turkish one has the most, 882,981
+MANY = 16  # a set of at least this number of characters is stored as a frozenset
 DIGITS = re.compile("[0-9]+")
 NO_TEXT = re.compile("[\\0\ud800-\udfff]")
 Flags = frozenset[str]
@@ -54,7 +55,7 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of a condition, which reads one character: one of `chars`, or one that is not among them."""
+    """A part of a condition, which reads one character: `chars` are the allowed characters, or those that are not allowed."""
 
     is_negated: bool
     chars: str | frozenset[str]
@@ -65,23 +66,23 @@ ANY = Part(True, "")
 
 @dataclass(frozen=True, eq=False)
 class Affix:
-    """A prefix or suffix. The edge of a word is its beginning for prefixes, and its end for suffixes."""
+    """A prefix or suffix. The edge of a word is its beginning for a prefix, and its end for a suffix."""
 
-    flag: str  # the flag of words that take it
-    crosses: bool  # whether a word takes it together with affixes of the other side
-    strip: str  # what is removed from the word
-    add: str  # what is added to the word
-    condition: tuple[Part, ...]  # a part for each character from the edge on of words that take it
+    flag: str  # the flag of words that take the affix
+    crosses: bool  # whether a word may take the affix together with an affix of the other side
+    strip: str  # the characters removed from the word
+    add: str  # the characters added to the word
+    condition: tuple[Part, ...]  # the parts for the characters of a word, in order from the edge
     flags: Flags  # the flags of the new word
-    stripped: str  # the characters of `strip` from the edge on
+    stripped: str  # the characters of `strip`, in order from the edge
 
     @cached_property
     def reach(self) -> int:
-        """The number of characters of a word that decide whether it takes this affix."""
+        """The number of characters of a word, from the edge, that decide whether it takes this affix."""
         return max(len(self.condition), len(self.strip))
 
     def allows(self, char: str, place: int) -> bool:
-        """Whether words that take this affix may have a character at a place, counted from the edge from 0."""
+        """Whether words that take this affix may have a character at a place; places are counted from 0, from the edge."""
         if place < len(self.stripped) and char != self.stripped[place]:
             return False
         if place >= len(self.condition):
@@ -90,7 +91,7 @@ class Affix:
         return (char in chars) != is_negated
 
     def fits(self, edge: str) -> bool:
-        """Whether a word takes this affix. Its first `reach` characters from the edge on suffice."""
+        """Whether a word takes this affix. The first `reach` characters of the word from the edge are enough."""
         return len(edge) >= self.reach and all(map(self.allows, edge, range(self.reach)))
 
 
@@ -99,16 +100,16 @@ class Affixes:
     """The affixes and options of a dictionary.
 
     Attributes:
-        encoding: of both files.
-        prefixes, suffixes: by flag.
-        needs_affix: the flag of words and affixes that are no word without a further affix. For all flags, None: no such words.
-        forbidden: the flag of words that are no words.
-        keeps_case: the flag of words that no other case may have.
-        circumfix: the flag of prefixes and suffixes that only occur together.
-        only_in_compound: the flag of words and affixes that only occur in compounds.
-        ignored: characters that words may contain anywhere.
+        encoding: the encoding of both files.
+        prefixes, suffixes: the affixes by flag.
+        needs_affix: the flag of words and affixes that are words only with another affix. None for any flag: there are no such words.
+        forbidden: the flag of entries that are not accepted as words.
+        keeps_case: the flag of words that must not occur in another case.
+        circumfix: the flag of prefixes and suffixes that occur only together.
+        only_in_compound: the flag of words and affixes that occur only in compounds.
+        ignored: characters that may occur anywhere in words and are ignored.
         conversions: strings, and their replacements before look-up.
-        data_aliases: data of words, which may be the number of an element, from 1 (option AM).
+        data_aliases: data of words; a word may contain the number of an element, from 1, instead of data (option AM).
     """
 
     encoding: str = ENCODING
@@ -132,7 +133,7 @@ class Affixes:
         return dict.fromkeys(map(ord, self.ignored))
 
     def flags(self, text: str, line: Line) -> Flags:
-        """The flags in a text, which may be the number of a set of flags (option AF)."""
+        """The flags in a text, which may instead contain the number of a set of flags (option AF)."""
         if self._aliases and text.isascii() and text.isdigit():
             number = int(text[:9])
             if not 0 < number <= len(self._aliases):
@@ -152,7 +153,7 @@ class Affixes:
             yield from map("".join, zip(text[::2], text[1::2], strict=True))
         elif self._format == "num":
             for number in filter(None, text.split(",")):
-                digits = DIGITS.match(number)  # as in Hunspell, what follows the digits is ignored
+                digits = DIGITS.match(number)  # as in Hunspell, characters after the digits are ignored
                 if not digits:
                     raise line.fault(f"the flag is {quoted(number)}; expected a decimal number, because of FLAG num", number)
                 yield digits[0].lstrip("0")
@@ -181,12 +182,12 @@ def lines_of(path: Path, data: bytes, encoding: str) -> Iterator[Line]:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text has neither bytes outside of the encoding nor U+0000, which cannot be a label."""
+    """Whether a text contains neither bytes outside of the encoding nor U+0000, which cannot be a label."""
     return NO_TEXT.search(text) is None
 
 
 def _encoding(data: bytes, path: Path) -> str:
-    """The encoding that a file names: by the option SET, or by the format UTF-8 of flags."""
+    """The encoding that a file names, either by the option SET or by the flag format UTF-8."""
     found = re.search(rb"^(?:\xef\xbb\xbf)?SET[ \t]+(\S+)", data, re.MULTILINE)
     if not found:
         return "utf-8" if re.search(rb"^(?:\xef\xbb\xbf)?FLAG[ \t]+UTF-8", data, re.MULTILINE) else ENCODING
@@ -198,7 +199,7 @@ def _encoding(data: bytes, path: Path) -> str:
 
 
 def _set_options(affixes: Affixes, lines: list[Line]) -> None:
-    """Read all options but the affixes. Options that only concern spelling suggestions, breaks and case have no effect on look-up."""
+    """Read all options except the affixes. Options that affect only spelling suggestions, breaks and case have no effect on look-up."""
     left = dict.fromkeys(TABLES, 0)
     options = [(line, line.text.split()) for line in lines]
     for line, (name, *values) in options:
@@ -226,7 +227,7 @@ def _set_options(affixes: Affixes, lines: list[Line]) -> None:
 
 
 def _set_tables(affixes: Affixes, options: list[tuple[Line, list[str]]]) -> None:
-    """Read the lines of tables after their first ones."""
+    """Read the lines of tables after the first line of each table."""
     for line, (_, *values) in _rows(options, "AF"):
         affixes._aliases.append(frozenset(affixes._flags(_value(line, values), line)))
     affixes.data_aliases.extend(" ".join(values) for _, (_, *values) in _rows(options, "AM"))
@@ -256,7 +257,7 @@ def _count(line: Line, values: list[str]) -> int:
 
 
 def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
-    """Read all prefixes and suffixes: a line with the flag, whether they cross, and their number, and then a line for each."""
+    """Read all prefixes and suffixes: a line with the flag, whether the affixes cross, and their number; then one line for each affix."""
     head, crosses, left, size = Line(Path(), 0, ""), False, 0, 0
     for line in lines:
         kind, *values = line.text.split()
@@ -271,7 +272,7 @@ def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
             if size > MAX_CONDITIONS:
                 where = f"{line.path}, line {line.number}: the conditions have more than {MAX_CONDITIONS:,} characters together"
                 raise UnsupportedError(f"{where}; expected at most as many; split the dictionary")
-            if is_text(affix.strip + affix.add):  # bytes outside of the encoding are in no word
+            if is_text(affix.strip + affix.add):  # no word contains bytes outside of the encoding
                 group.append(affix)
             left -= 1
         else:

@@ -1,14 +1,14 @@
 """A dictionary of Hunspell → a transducer from words to their stems.
 
-The transducer has a tree of the words for each kind of prefix, and one for words without prefix. In these trees a path copies a word, up
-to the characters that a suffix strips. From its end an ε-arc leads to the tree of a set of endings (see `endings`). From the start, paths
-that read the prefixes lead to the trees of their words. So each set of endings, and each prefix, is stored once. Words with another stem
-write it at once, and are in trees of their own.
+The transducer has one tree of words for each kind of prefix, and one tree for words without a prefix. In these trees, a path copies a word,
+up to the characters that a suffix strips. From the end of this path, an ε-arc leads to the tree of a set of endings (see `endings`). From
+the start, paths that read prefixes lead to the trees of the words with these prefixes. So each set of endings, and each prefix, is stored
+once. For a word with another stem, a path writes the stem at once; such words are in trees of their own.
 
-Equal to the analyses of spylls, a port of Hunspell: a word, up to one prefix and up to two suffixes. As in Hunspell, but not in spylls,
-a suffix with its own flag needs a word with this flag; in affixes and conditions only "." and sets have a meaning; case does not matter
-for words with the flag KEEPCASE; and the data of a word may contain its stem (``st:``). As in spylls, but not in Hunspell, an affix may
-strip a whole word also without the option FULLSTRIP.
+The analyses are the same as in spylls, a port of Hunspell: a word with up to one prefix and up to two suffixes. As in Hunspell, but not
+in spylls, a suffix whose flags include its own flag needs a word with this flag; in affixes and conditions, only "." and sets are special;
+case does not matter for words with the flag KEEPCASE; and the data of a word may contain its stem (``st:``). As in spylls, but not in
+Hunspell, an affix may strip a whole word even without the option FULLSTRIP.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ COUNT = re.compile(r"\d+(\s|$)")
 DATA = re.compile(r"\t|[ \t]\w\w:")
 STEM = re.compile(r"(?:^|\s)st:(\S+)")
 SLASH = re.compile(r"(?<!\\)/")
-PLAIN = re.compile(r"([^/\\\s\0\ud800-\udfff]+)(?:/([^/\\\s]+))?")  # a word, and possibly its flags, without escapes and data
+PLAIN = re.compile(r"([^/\\\s\0\ud800-\udfff]+)(?:/([^/\\\s]+))?")  # a word, possibly with flags, without escapes and data
 MAX_WORD = 1000
-MAX_WORDS = 1 << 20  # Greek has the most, 828,806
-MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of the arcs of their states; Catalan has the most pairs, 1,436
+MAX_WORDS = 1 << 20  # of Debian's dictionaries, the Greek one has the most, 828,806
+MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of arcs of their states; Catalan has the most pairs, 1,436
 Pair = tuple[int, int]
-MAX_LENGTH, MAX_ARCS = 16, 1 << 17  # of Debian's dictionaries, French has the most arcs, 2,640
+MAX_LENGTH, MAX_ARCS = 16, 1 << 17  # of Debian's dictionaries, the French one has the most arcs, 2,640
 NO_PREFIX = Prefix()
 
 
 class Entry(NamedTuple):
-    """A word of the dictionary, its flags, and its stem, usually the word itself."""
+    """A word of the dictionary, its flags, and its stem, which is usually the word itself."""
 
     word: str
     flags: Flags
@@ -59,7 +59,9 @@ class Entry(NamedTuple):
 
 
 def read_words(path: Path, affixes: Affixes) -> list[Entry]:
-    """Read a ``.dic`` file in its order: a word, a slash, its flags; then data, of which only the stem (``st:``) is read."""
+    """Read a ``.dic`` file in its order: each line is a word, a slash, the flags of the word; then data, of which only the stem (``st:``)
+    is read.
+    """
     found: list[Entry] = []
     flags_of: dict[str, Flags] = {}
     for line in lines_of(path, contents(path), affixes.encoding):
@@ -95,16 +97,16 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _data(text: str, affixes: Affixes) -> str:
-    """The data of a word, which may be the number of an alias."""
+    """The data of a word; the text may instead contain the number of an alias."""
     is_alias = affixes.data_aliases and text.isascii() and text.isdigit() and 0 < int(text[:9]) <= len(affixes.data_aliases)
     return affixes.data_aliases[int(text[:9]) - 1] if is_alias else text
 
 
 def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
-    """The machine without the paths that read one of some words.
+    """The machine without the paths that read one of the given words.
 
-    A pair of a node in the tree of the words and a state is a new state, if a path from it reads the rest of a word. Paths that leave the
-    tree, or can no more read a word, continue in the old states.
+    A pair of a state and a node in the tree of the words is a new state, if a path from this pair reads the rest of a word. Paths that
+    leave the tree, or can no longer read one of the words, continue in the old states.
     """
     tree, ends = _tree(words)
     following = _pairs(arcs, tree)
@@ -113,7 +115,7 @@ def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
         return arcs
     numbers = {pair: arcs.states + number for number, pair in enumerate(sorted(doomed))}
     starts, labels, goals = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
-    copied, targets = list[int](), list[int]()  # the arcs of new states: each is an old arc with a new target
+    copied, targets = list[int](), list[int]()  # the arcs of new states: each is a copy of an old arc with a new target
     final = np.concatenate([arcs.final, np.full(len(numbers), np.inf, np.float32)])
     for (node, state), number in numbers.items():
         if node not in ends:
@@ -130,7 +132,7 @@ def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
 
 
 def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
-    """The children of each node by label, and the nodes at which words end."""
+    """The children of each node, by label; and the nodes at which words end."""
     tree: list[dict[int, int]] = [{}]
     ends = set()
     for word in words:
@@ -145,7 +147,7 @@ def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
 
 
 def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
-    """The pairs of a node and a state that a path reaches, and the pairs after each."""
+    """The pairs of a node and a state that a path reaches; and for each pair, the pairs after it."""
     found: dict[Pair, list[Pair]] = {}
     starts, labels, targets = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
     waiting, read_arcs = [(0, arcs.start)], 0
@@ -167,13 +169,13 @@ def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
 
 
 def _doomed(arcs: Arcs, following: dict[Pair, list[Pair]], ends: set[int]) -> set[Pair]:
-    """The pairs from which a path reads the rest of a word, to a final state."""
+    """The pairs from which a path reads the rest of a word and ends in a final state."""
     last = [(node, state) for node, state in following if node in ends and np.isfinite(arcs.final[state])]
     return leading_to(last, ((pair, other) for pair, others in following.items() for other in others))
 
 
 def converted(arcs: Arcs, conversions: Sequence[tuple[str, str]], ignored: str) -> Arcs:
-    """The machine that reads a word as `arcs` reads the converted word (ICONV) without ignored characters (IGNORE)."""
+    """The machine that converts a word (ICONV), removes ignored characters (IGNORE), and reads the result like `arcs`."""
     if not (conversions or ignored):
         return arcs
     read = map(chr, np.unique(arcs.ilabel[arcs.ilabel != EPSILON]).tolist())
@@ -182,9 +184,9 @@ def converted(arcs: Arcs, conversions: Sequence[tuple[str, str]], ignored: str) 
 
 
 def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[str]) -> Arcs:
-    """The transducer that replaces at each position the longest pattern, and removes ignored characters from what it writes.
+    """The transducer that replaces the longest pattern at each position, and removes ignored characters from its output.
 
-    A state is the begin of a pattern that is read and not yet written.
+    A state is the beginning of a pattern that is read but not yet written.
     """
     longest = max(map(len, [*conversions, *conversions.values()]), default=0)
     if longest > MAX_LENGTH:
@@ -210,7 +212,7 @@ def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[
 
 
 def _replaced(text: str, conversions: Mapping[str, str], unfinished: Collection[str] = ()) -> tuple[str, str]:
-    """Convert a text from the left, until the rest is one of `unfinished`; return the output, and this rest."""
+    """Convert a text from the left, until the rest is one of `unfinished`; return the output and the rest."""
     output = ""
     while text and text not in unfinished:
         size = max((end for end in range(1, len(text) + 1) if text[:end] in conversions), default=0)
@@ -221,8 +223,8 @@ def _replaced(text: str, conversions: Mapping[str, str], unfinished: Collection[
 
 def read(path: Path, *, marks: bool = False) -> Arcs:
     """The transducer from the words of a dictionary to their stems. `path`: the ``.aff`` or the ``.dic`` file; the other one is in the same
-    folder. Each may be packed with gzip. `marks`: also read the words with the flags KEEPCASE and FORBIDDENWORD, after the characters
-    `KEPT` and `FORBIDDEN`.
+    folder. Each may be packed with gzip. `marks`: also read words with the flag KEEPCASE after the character `KEPT`, and words with the
+    flag FORBIDDENWORD after the character `FORBIDDEN`.
     """
     affixes = read_affixes(_partner(path, ".aff"))
     entries = read_words(_partner(path, ".dic"), affixes)
@@ -231,7 +233,7 @@ def read(path: Path, *, marks: bool = False) -> Arcs:
 
 
 def _partner(path: Path, ending: str) -> Path:
-    """The file of a dictionary with an ending, which may be packed with gzip."""
+    """The file of a dictionary with the given ending; it may be packed with gzip."""
     stem = path.name.removesuffix(".gz")[: -len(ending)]
     if path.name.removesuffix(".gz").endswith(ending):
         return path
@@ -258,7 +260,7 @@ def machine_of(affixes: Affixes, entries: Sequence[Entry], *, marks: bool = Fals
 
 
 def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[str]) -> Arcs:
-    """The transducer of entries, also of forbidden words, which take no affixes."""
+    """The transducer of entries; it includes forbidden words, which take no affixes."""
     builder = _Builder(affixes)
     for entry in entries:
         if entry.word in forbidden:
@@ -269,15 +271,15 @@ def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[s
 
 
 class _Begin(NamedTuple):
-    """Prefixes that are different only in what they add."""
+    """Prefixes that differ only in the characters that they add."""
 
-    strip: int  # the number of characters that they strip
+    strip: int  # the number of characters that these prefixes strip
     root: int  # the root of the words with these prefixes
-    silent: int  # the root of those with another stem, which is written after the prefix
+    silent: int  # the root of the words with another stem, which is written after the prefix
 
 
 class _Group(NamedTuple):
-    """Prefixes with which words with some flags have the same endings. The first affix of each `Prefix` represents it."""
+    """Prefixes with which words of the same flags have the same endings. The first affix of each `Prefix` represents this `Prefix`."""
 
     tails: Tails  # the endings
     matches: Matches  # the first affixes
@@ -319,7 +321,9 @@ class _Builder:
                 self._add_endings(self._begins_of(group, word), entry, text, sets)
 
     def _add_short(self, group: _Group, entry: Entry, text: str, sets: Sets) -> Sets:
-        """Add a word with endings that leave so little of the word that the conditions of prefixes may read them; return the others."""
+        """Add a word with the endings that strip so much of it that the conditions of prefixes may read the ending; return the other
+        endings.
+        """
         room = len(entry.word) - group.matches.reach
         short = {stripped: number for stripped, number in sets.items() if stripped > room}
         for first, prefix in group.firsts.items():
@@ -345,7 +349,7 @@ class _Builder:
         return self._paths.machine(self._start)
 
     def _add_endings(self, begins: list[_Begin], entry: Entry, text: str, sets: Sets) -> None:
-        """Add paths that read a word up to its endings. They copy it, unless it has another stem, which they then write at once.
+        """Add paths that read a word up to its endings. The paths copy the word; if it has another stem, they write the stem at once.
 
         Args:
             begins: the prefixes.
@@ -374,7 +378,7 @@ class _Builder:
         return self._sets[number]
 
     def _begin(self, prefix: Prefix) -> _Begin:
-        """The roots of the words with a prefix, to which paths lead that read each of the equal prefixes."""
+        """The roots of the words with a prefix; paths that read any of the equal prefixes lead to these roots."""
         found = self._begins.get(prefix)
         if found is None:
             found = self._begins[prefix] = _Begin(len(prefix.strip), self._paths.root(), self._paths.root())
@@ -393,7 +397,7 @@ class _Builder:
         return found
 
     def _expand(self, prefix: Prefix, entry: Entry, sets: Sets) -> None:
-        """Add a word with a prefix and each of its endings as paths of their own, because the condition of the prefix reads the endings."""
+        """Add a path for each ending of a word with a prefix, because the condition of the prefix reads the endings."""
         some, word = self._prefixes[prefix.flag][prefix], entry.word
         for stripped, number in sets.items():
             for ending in self._readings(number):
@@ -411,14 +415,16 @@ class _Builder:
             yield from [read] if following == END else (read + rest for rest in self._readings(following))
 
     def _groups_of(self, flags: Flags) -> list[_Group]:
-        """The prefixes that words with these flags may take, by a flag of their own or of a suffix, grouped by their endings."""
+        """The prefixes that words with these flags may take, because of a flag of the word or of a suffix, grouped by their endings."""
         return [
             _Group(Tails(self._endings, flags, next(iter(firsts.values()))), Matches([*firsts], self._endings.take), firsts, {})
             for firsts in self._prefixes_of(flags).values()
         ]
 
     def _prefixes_of(self, flags: Flags) -> dict[tuple[str, bool, Flags], dict[Affix, Prefix]]:
-        """The prefixes that words with these flags may take, grouped by a flag that the endings must have, crossing, and flags."""
+        """The prefixes that words with these flags may take, grouped by the flag that the endings must have, by `crosses`, and by the
+        prefix's flags.
+        """
         self._endings.take(1 + len(flags) // AT_ONCE)
         names = self._anywhere.union(flags & self._prefixes.keys(), *map(self._prefixes_after, flags & self._affixes.suffixes.keys()))
         found: dict[tuple[str, bool, Flags], dict[Affix, Prefix]] = {}
@@ -429,7 +435,7 @@ class _Builder:
         return found
 
     def _prefixes_after(self, flag: str) -> Flags:
-        """The flags of prefixes among the flags of the suffixes with a flag."""
+        """The flags of prefixes that suffixes of the given flag have."""
         found = self._after.get(flag)
         if found is None:
             flags = {suffix.flags for suffix in self._affixes.suffixes[flag]}
@@ -438,13 +444,15 @@ class _Builder:
         return found
 
     def _is_supported(self, prefix: Prefix) -> bool:
-        """Whether any word may take a prefix: the prefix has the flag of a suffix, and this suffix the flag of the prefix."""
+        """Whether any word may take a prefix because of a suffix: the prefix has the flag of the suffix, and the suffix has the flag of the
+        prefix.
+        """
         self._endings.take(1 + len(prefix.flags) // AT_ONCE)
         return any(prefix.flag in self._prefixes_after(flag) for flag in prefix.flags if flag in self._affixes.suffixes)
 
 
 def _grouped(prefixes: Iterable[Affix]) -> dict[Prefix, list[Affix]]:
-    """Prefixes of one flag that are different only in what they add."""
+    """Prefixes of one flag, grouped if they differ only in the characters that they add."""
     found: dict[Prefix, list[Affix]] = {}
     for affix in prefixes:
         key = Prefix(affix.flag, affix.crosses, affix.strip, affix.condition, affix.flags)

@@ -1,12 +1,12 @@
-"""The endings of words: which suffixes a word takes, for its flags and its prefix.
+"""The endings of words: the suffixes that a word takes, given its flags and its prefix.
 
-A word with a suffix is the word without the stripped characters, and then the suffix. So a state after a part of a word continues with a
-set of endings. An ending reads characters of the suffix, writes the characters of the word that it strips, and continues with another set,
-or is the end. Sets are shared by all words and stored once. For words on *-y* with the flag of *y* → *ies*, the state after *pon* has the
+A word with a suffix is the word without the stripped characters, followed by the suffix. So a state after a part of a word continues with a
+set of endings. An ending reads the characters of the suffix, writes the stripped characters of the word, and continues with another set or
+ends. All words share the sets, so each set is stored once. For words on *-y* with the flag of *y* → *ies*, the state after *pon* has the
 set with the ending (read "ies", write "y", end).
 
-A suffix may itself have flags, for one more suffix. That one strips characters of the word with the first suffix: first of the suffix,
-which are then not read, and then of the word, which are then written, too.
+A suffix may itself have flags, which allow a second suffix. The second suffix strips characters of the word with the first suffix: first
+the characters of the first suffix, which are then not read; then characters of the word, which are then also written.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, Part
 from fst.compile.sources.transducers.hunspell.matches import ALL, ByEnding, Matches
 
-MAX_STEPS = 5 << 20  # steps of words, flags and affixes, some 1 µs each; of Debian's dictionaries, Turkish takes the most, 2.9 million
-Sets = dict[int, int]  # the number of characters that are stripped → the number of the set of endings
-AT_ONCE = 4  # flags, characters, or characters of a condition that are read in one step
-MAX_ENDINGS = 3 << 19  # maximum number of endings in all sets; Turkish has the most, 937,922
+MAX_STEPS = 5 << 20  # maximum number of steps, some 1 µs each; of Debian's dictionaries, Turkish takes the most, 2.9 million
+Sets = dict[int, int]  # the number of stripped characters → the number of the set of endings
+AT_ONCE = 4  # number of flags, of characters, or of characters of a condition that one step reads
+MAX_ENDINGS = 3 << 19  # maximum number of endings in all sets; the Turkish dictionary has the most, 937,922
 
 
 class Ending(NamedTuple):
-    """What an ending reads and writes, and the set after it, or `END`."""
+    """The strings that an ending reads and writes, and the set after it, or `END`."""
 
     read: str
     write: str
@@ -34,7 +34,7 @@ class Ending(NamedTuple):
 
 
 class Prefix(NamedTuple):
-    """Prefixes that are different only in what they add. The flag "" is that of no prefix."""
+    """Prefixes that differ only in the characters that they add. The flag "" means that there is no prefix."""
 
     flag: str = ""
     crosses: bool = True
@@ -44,13 +44,13 @@ class Prefix(NamedTuple):
 
 
 class _Context(NamedTuple):
-    """What suffixes must know of the prefix.
+    """The properties of a prefix that affect the suffixes.
 
     Attributes:
         is_prefixed: whether there is a prefix.
         crosses: whether there may be suffixes.
-        required: the flag of the prefix, if the suffix must have it because the word has not; otherwise "".
-        is_circumfix, needs_affix: whether the prefix has these flags.
+        required: the flag of the prefix, if the suffix must have this flag because the word does not have it; otherwise "".
+        is_circumfix, needs_affix: whether the prefix has the flag of this name.
     """
 
     is_prefixed: bool
@@ -61,13 +61,13 @@ class _Context(NamedTuple):
 
 
 class _Second(NamedTuple):
-    """What second suffixes must know of the first one."""
+    """The properties of a first suffix that affect second suffixes."""
 
     flags: Flags
-    size: int  # the number of characters that it adds, as far as they may be stripped
-    edge: str  # the last characters of the word with the first suffix, the last one first
-    is_word: bool  # whether this word needs no second suffix
-    is_prefixed: bool  # whether it has a prefix
+    size: int  # the number of characters that the first suffix adds, as far as they may be stripped
+    edge: str  # the last characters of the word with the first suffix, from the end backward
+    is_word: bool  # whether this word is a word without a second suffix
+    is_prefixed: bool  # whether this word has a prefix
 
 
 class Tails:
@@ -79,7 +79,7 @@ class Tails:
         self._sets = ByEnding[Sets]()
 
     def of(self, word: str) -> Sets:
-        """The sets of endings of a word. Whether the condition of the prefix holds is for the caller to check."""
+        """The sets of endings of a word. The caller checks whether the condition of the prefix holds."""
         ending = word[-self._reach :] if self._reach else ""
         found = self._sets.get(ending)
         if found is None:
@@ -122,7 +122,7 @@ class Endings:
             raise SizeError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer", "split the dictionary")
 
     def silent(self, number: int) -> int:
-        """The number of the set whose endings read the same, and write nothing."""
+        """The number of the set with endings that read the same and write nothing."""
         if number not in self._silent:
             endings = self.sets[number]
             members = {Ending(read, "", END if following == END else self.silent(following)) for read, _, following in endings}
@@ -130,7 +130,7 @@ class Endings:
         return self._silent[number]
 
     def context(self, flags: Flags, prefix: Prefix) -> _Context:
-        """What suffixes of a word with some flags must know of its prefix."""
+        """The properties of a word's prefix that affect the suffixes of the word, which has the given flags."""
         return _Context(
             bool(prefix.flag),
             prefix.crosses,
@@ -140,8 +140,9 @@ class Endings:
         )
 
     def suffixes_of(self, flags: Flags, prefix_flags: Flags, context: _Context) -> tuple[int, list[str], bool]:
-        """The number of last characters of a word that decide which suffixes it takes, their flags, and whether the word needs none.
-        `flags`: the flags of the word. `prefix_flags`: those of the prefix. `context`: the context of the prefix.
+        """The number of last characters of a word that decide which suffixes it takes; the flags of these suffixes; and whether the word
+        needs no suffix.
+        `flags`: the flags of the word. `prefix_flags`: the flags of the prefix. `context`: the context of the prefix.
         """
         self.take(1 + (len(flags) + len(prefix_flags)) // 8)
         if self._affixes.only_in_compound in flags or self._affixes.only_in_compound in prefix_flags:
@@ -161,7 +162,7 @@ class Endings:
         return max(suffix.reach, len(suffix.strip) + max(second - len(suffix.add), 0))
 
     def _seconds(self, flags: Flags) -> Matches:
-        """The suffixes that follow one with some flags."""
+        """The suffixes that may follow a suffix with the given flags."""
         found = self._second.get(flags)
         if found is None:
             suffixes = [suffix for flag in flags & self._flags for suffix in self._affixes.suffixes[flag]]
@@ -169,7 +170,7 @@ class Endings:
         return found
 
     def joined(self, names: list[str], context: _Context, ending: str, *, is_word: bool) -> tuple[Sets, int]:
-        """The sets for all flags of a word, see `suffixes_of`, and the number of its last characters that decide."""
+        """The sets for all flags of a word, see `suffixes_of`; and the number of the word's last characters that decide these sets."""
         self.take(1 + 2 * len(names))
         found: dict[int, set[int]] = {0: {self._end}} if is_word else {}
         decisive = 0
@@ -181,7 +182,7 @@ class Endings:
         return {stripped: self._union(numbers) for stripped, numbers in found.items()}, decisive
 
     def _union(self, numbers: set[int]) -> int:
-        """The set that continues with each of some sets."""
+        """The set whose endings are empty and continue with each of the given sets."""
         if len(numbers) == 1:
             return numbers.pop()
         key = frozenset(numbers)
@@ -191,13 +192,13 @@ class Endings:
         return found
 
     def _is_word(self, flags: Flags, context: _Context) -> bool:
-        """Whether a word without suffixes is one."""
+        """Whether a word without suffixes is accepted."""
         if context.is_prefixed:
             return not (context.required or context.is_circumfix or context.needs_affix)
         return self._affixes.needs_affix not in flags
 
     def _for_flag(self, flag: str, context: _Context, ending: str) -> tuple[Sets, int]:
-        """The sets for one flag of a word, or of its prefix, and the number of characters that decide."""
+        """The sets for one flag of a word, or of its prefix; and the number of the word's last characters that decide these sets."""
         values = self._of_flag.setdefault((flag, context), ByEnding())
         reach = self._reach_of(flag)
         ending = ending[-reach:] if reach else ""
@@ -216,7 +217,7 @@ class Endings:
         return value
 
     def _firsts(self, flag: str, context: _Context) -> Matches:
-        """The first suffixes of a flag."""
+        """The suffixes of a flag that may be the first suffix."""
         found = self._first.get((flag, context))
         if found is None:
             suffixes = [suffix for suffix in self._affixes.suffixes[flag] if self._fits(suffix, context)]
@@ -236,7 +237,7 @@ class Endings:
             raise SizeError(fault, "split the dictionary")
 
     def _fits(self, suffix: Affix, context: _Context) -> bool:
-        """Whether the flags of a first suffix allow it next to the prefix."""
+        """Whether the flags of a first suffix are compatible with the prefix."""
         return (
             (suffix.crosses or not context.is_prefixed)
             and (not context.required or context.required in suffix.flags)
@@ -245,7 +246,7 @@ class Endings:
         )
 
     def _endings(self, suffix: Affix, context: _Context, ending: str) -> tuple[list[Ending], int]:
-        """The endings that begin with a suffix, and the number of characters of the word that decide about second suffixes."""
+        """The endings that begin with a suffix; and the number of the word's last characters that decide the second suffixes."""
         is_word = self._affixes.needs_affix not in suffix.flags or (context.is_prefixed and not context.needs_affix)
         found = [Ending(suffix.add, suffix.strip, END)] if is_word else []
         if not suffix.flags & self._flags:
@@ -262,8 +263,9 @@ class Endings:
         return found, decisive if decisive == ALL else len(suffix.strip) + max(decisive - size, 0)
 
     def _after_suffix(self, key: _Second) -> tuple[list[tuple[str, str]], Sets, int]:
-        """The second suffixes after a first one. Returns what each one that strips more than the first suffix adds, and what it strips of
-        the word; the sets of the other ones; and the number of characters that decide, from the end of the word with the first suffix on.
+        """The second suffixes after a first suffix. Returns three things: for each second suffix that strips more than the first suffix,
+        the added characters and the stripped characters of the word; the sets of all other second suffixes; and the number of last
+        characters of the word with the first suffix that decide.
         """
         seconds, decisive = self._seconds(key.flags).of(key.edge)
         self.take(1 + 2 * len(seconds))

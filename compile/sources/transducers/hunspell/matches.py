@@ -1,4 +1,4 @@
-"""Find the affixes that words take, by the characters from the edge of the word on: its beginning for prefixes, its end for suffixes."""
+"""Find the affixes that words take, by the characters from the edge of the word: its beginning for prefixes, its end for suffixes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 from fst.compile.sources.transducers.hunspell.affixes import Affix
 
-ALL = 1 << 30  # the number of characters that decide, where the length of the word decides, too
+ALL = 1 << 30  # in place of the number of characters that decide: the length of the word decides, too
 Found = TypeVar("Found")
 
 
 class Matches:
-    """Affixes of one side. Those that the first characters of an edge leave are found once for all words with these characters.
+    """Affixes of one side. The affixes that fit the first characters from the edge are found once for all words with these characters.
 
     Attributes:
         reach: the largest number of characters that decide which affixes a word takes.
@@ -24,8 +24,8 @@ class Matches:
         self._left: dict[str, tuple[Sequence[Affix], int]] = {"": (affixes, self.reach)}  # with the largest reach
 
     def of(self, edge: str) -> tuple[Sequence[Affix], int]:
-        """The affixes that a word takes, and the number of characters that decide: any, or `ALL`. `edge`: the first `reach` characters from
-        the edge on, or the entire word from the edge on.
+        """The affixes that a word takes; and the number of characters from the edge that decide this, or `ALL`. `edge`: the first `reach`
+        characters from the edge, or the entire word in this order.
         """
         left, reach = self._left[""]
         for place, char in enumerate(edge):
@@ -49,7 +49,7 @@ def _reach(affixes: Sequence[Affix]) -> int:
 
 
 class ByEnding(Generic[Found]):
-    """Values by the last characters of words, as many as decide."""
+    """Values by the last characters of words, as many as decide the value."""
 
     def __init__(self) -> None:
         self._found: dict[str, Found] = {}
@@ -57,7 +57,9 @@ class ByEnding(Generic[Found]):
         self._of_all: dict[str, Found] = {}
 
     def get(self, ending: str) -> Found | None:
-        """The value for a word with an ending, or None. `ending`: as many of the last characters as may decide, or the entire word."""
+        """The value for a word with an ending; None if there is no value. `ending`: the last characters of the word, as many as may decide,
+        or the entire word.
+        """
         for length in self._lengths:
             found = self._found.get(ending[-length:] if length else "")
             if found is not None:
@@ -65,7 +67,7 @@ class ByEnding(Generic[Found]):
         return self._of_all.get(ending)
 
     def put(self, ending: str, decisive: int, value: Found) -> None:
-        """Store a value for all words whose last characters, as many as `decisive`, are those of an ending."""
+        """Store a value for all words whose last `decisive` characters are those of `ending`."""
         if decisive == ALL:
             self._of_all[ending] = value
             return
