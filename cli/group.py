@@ -23,7 +23,7 @@ from fst.errors import FstError, ReadingError
 ARGUMENT = re.compile(r"(?<![\w.'\"(-])([a-z]+(?:_[a-z]+)*)(=True\b|=False\b|=None\b|=| is None\b|(?![\w='\"(]))")  # in a message
 SIMILAR = 0.7  # the least similarity of names in a message, as in `difflib`
 ABSENT = " is None"
-WITHOUT = ("=False", "=None")  # values of an argument whose option is left out
+WITHOUT = ("=False", "=None")  # values that an argument has if its option is left out
 LIKE_GREP = ("search",)  # commands with the exit codes of grep, which are 1 for no match and 2 for a failure
 REMEDIES = {
     errno.ENOENT: "check the name",
@@ -51,7 +51,7 @@ class CliCommand(click.Command):
                 formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Messages of functions name their arguments; here, they name the options."""
+        """Run the command. A message of a function names arguments; here, it is changed to name the options."""
         try:
             with as_usage(ctx):
                 return super().invoke(ctx)

@@ -9,5 +9,5 @@ INTERRUPTED = 130  # the exit code
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """End the process at once. This is a handler for the time in which no file is open."""
+    """End the process at once. This signal handler is installed only while no file is open."""
     os._exit(INTERRUPTED)

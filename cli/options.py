@@ -160,6 +160,8 @@ output_options = with_options(
 
 
 def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
-    """The option --format of a command; `default` is the format of standard output and of files whose ending names no format."""
+    """The option --format of a command; `default` is the format of standard output, and of files with an ending that belongs to no
+    format.
+    """
     shown = f"by the ending of FILE; {default} for other endings"
     return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format of the output.")

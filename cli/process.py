@@ -1,4 +1,6 @@
-"""Run an object in a separate process. A library there has its own threads, caches and settings, and a crash does not end the command."""
+"""Run an object in a separate process. In this process, a library has its own threads, caches and settings; a crash of the process does not
+end the command.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class Process:
         self._send(method, arguments)
         try:
             found, error = pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):  # the process has returned no answer, or an incomplete one
+        except (EOFError, pickle.UnpicklingError):  # the process has returned no answer, or an incomplete answer
             raise WorkerError(f"the process of {self._name} ended with status {self._process.wait()}") from None
         if error:
             raise WorkerError(error)
@@ -57,7 +59,7 @@ class Process:
 
     def _send(self, *question: Any) -> None:
         assert self._process.stdin
-        with suppress(BrokenPipeError):  # the process has ended, so `ask` finds no answer and raises the error
+        with suppress(BrokenPipeError):  # the process has ended, so `ask` raises the error for a missing answer
             pickle.dump(question, self._process.stdin)
             self._process.stdin.flush()
 
@@ -78,7 +80,7 @@ def answer() -> None:
 
 
 def _answer(worker: Any, method: str, arguments: Any) -> tuple[Any, str]:
-    """The result of a method and an empty string, or None and an error message."""
+    """A pair: the result of a method and an empty string, or None and an error message."""
     try:
         return getattr(worker, method)(*arguments), ""
     except FstError as error:

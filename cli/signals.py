@@ -1,4 +1,4 @@
-"""Turn signals that end a command into exceptions, so that no half-written file remains."""
+"""Turn signals that end a command into exceptions, so that no incomplete file remains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 from fst.cli.files.streams import drop_output
 from fst.cli.leaving import leave
 
-LLVM = f"{os.sep}llvmlite{os.sep}"  # a folder in the path of each of its files
+LLVM = f"{os.sep}llvmlite{os.sep}"  # a folder in the path of each file of LLVM's Python package
 IMPORTS = "<frozen importlib._bootstrap>"
 GROUP = str(Path(__file__).with_name("group.py"))  # its functions run the command
 MOMENT = 0.01  # seconds until a signal is sent again; most callbacks take less
@@ -27,9 +27,9 @@ _waiting: dict[int, threading.Timer] = {}  # number of a signal → the timer th
 
 def unwind_when_ended(ctx: click.Context) -> None:
     """While a command runs, turn signals that end it into exceptions. Python drops exceptions in some functions, such as callbacks of weak
-    references; if it drops one of these, the signal is sent again.
+    references; if it drops one of these exceptions, the signal is sent again.
 
-    The default handlers are restored when the command ends. Otherwise, in a program that runs the command in its own process, a later
+    The default handlers are restored when the command ends. Otherwise, if a program runs the command in the program's own process, a later
     signal would raise an exception instead of ending the program.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -47,14 +47,14 @@ def unwind_when_ended(ctx: click.Context) -> None:
 
 
 def end_if_waiting() -> None:
-    """Raise the exception for a signal that waits to be sent again, so that a command that ends before does not lose it."""
+    """Raise the exception for a signal that waits to be sent again, so that the signal is not lost if the command ends earlier."""
     for number in _forget():
         _raise(number)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by raising the exception for it. In LLVM's functions, which would release memory twice or whose callbacks drop
-    exceptions, and in an import, where modules catch or replace them, send the signal again a moment later.
+    """Handle a signal by raising the exception for it. Two places get no exception, but the signal again a moment later: functions of LLVM,
+    which would release memory twice or drop the exception in a callback, and imports, because modules catch or replace exceptions.
     """
     if earlier := _waiting.pop(number, None):
         earlier.cancel()
@@ -72,10 +72,10 @@ def _raise(number: int) -> None:
 
 
 def _send_again(number: int) -> None:
-    main = threading.main_thread().ident  # a signal of its own wakes it from waiting
+    main = threading.main_thread().ident  # sent to the main thread, the signal wakes it from waiting
     send = partial(signal.pthread_kill, main) if hasattr(signal, "pthread_kill") and main else signal.raise_signal
     timer = threading.Timer(MOMENT, send, (number,))
-    timer.daemon = True  # a process that ends does not wait
+    timer.daemon = True  # a timer must not delay the end of the process
     timer.start()
     _waiting[number] = timer
 
@@ -86,13 +86,13 @@ def _forget() -> list[int]:
     while _waiting:
         number, timer = _waiting.popitem()
         timer.cancel()
-        timer.join()  # if it has sent the signal, the handler is called in this function
+        timer.join()  # if the timer has sent the signal, the handler is called in this function
         numbers.append(number)
     return numbers
 
 
 def _send_dropped(hook: Any, dropped: Any) -> None:
-    """Send the signal of an exception again that Python has dropped; pass other exceptions to the hook that was set before."""
+    """If Python has dropped the exception of a signal, send the signal again; pass other exceptions to the hook that was set before."""
     error = dropped.exc_value
     if isinstance(error, KeyboardInterrupt):
         _send_again(signal.SIGINT)

@@ -49,7 +49,7 @@ class TokenizerTable(Protocol):
 
 
 def load(path: str, takes: Callable[[Any], object] = lambda table: table.has_tokens) -> Any:
-    """Load a table that a command takes: by default, one of a tokenizer."""
+    """Load a table of a kind that a command takes: by default, the table of a tokenizer."""
     table = registry.load(path)
     if not takes(table):
         raise UnsupportedError(f"{path} is a table of {table.kind}; expected the table of a tokenizer; make one with `fst compile SOURCE`")
@@ -65,7 +65,7 @@ def load_for(public_class: str, path: str) -> Any:
 
 
 def ready(table: TokenizerTable | Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
-    """Make the tokenizer, searcher or segmenter of a table, and use it once, so that its kernels are loaded or compiled.
+    """Make the tokenizer, searcher or segmenter of a table, and use this object once, so that its kernels are loaded or compiled.
 
     Args:
         table: the table.

@@ -57,7 +57,7 @@ class Decoded(NamedTuple):
     Attributes:
         data: the bytes of all rows, concatenated.
         ends: int64[rows], the end of each row in `data`.
-        empty: the number of ids that have no bytes, in all rows.
+        empty: the number of ids without bytes, in all rows together.
     """
 
     data: memoryview
@@ -70,7 +70,8 @@ class ByteDecoder:
 
     Args:
         contents: uint8[n], the bytes of all tokens, followed by `STEP` bytes of padding.
-        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; the last element, and the element of a number that is not an id, are 0.
+        spans: uint64[highest id + 2], see `fst.pretokens.decoding`; the last element is 0, as is the element of each number that is not an
+            id.
     """
 
     def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:
@@ -142,9 +143,9 @@ class DecodeStream:
     The joined results of `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids. Between calls, the stream stores only
     the bytes of an incomplete character, at most three.
 
-    The texts differ only for vocabularies with byte tokens such as ``<0xC3>``. If consecutive byte tokens are not valid UTF-8, `decode`
-    replaces each of their bytes by U+FFFD. A stream has already returned the complete characters at the beginning of this run, and replaces
-    only the bytes after them.
+    The texts differ only for vocabularies with byte tokens such as ``<0xC3>``. If a run of byte tokens is not valid UTF-8, `decode`
+    replaces each byte of the run by U+FFFD. A stream has already returned the complete characters at the beginning of the run, and replaces
+    only the remaining bytes.
     """
 
     def __init__(self) -> None:
@@ -194,7 +195,7 @@ class DecodeStream:
 
 
 class ByteStream(DecodeStream):
-    """A stream for tokens whose concatenated bytes are UTF-8; `bytes_of` decodes a row of ids to bytes."""
+    """A stream for tokens that are decoded to bytes of UTF-8; `bytes_of` decodes a row of ids to bytes."""
 
     def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
         super().__init__()

@@ -91,7 +91,7 @@ class Encoder:
         """Encode many texts into ids.
 
         Args:
-            texts: an iterable, such as a list, a Series, an array or a generator; its items are all str, or all bytes in UTF-8.
+            texts: an iterable, such as a list, a Series, an array or a generator; all items are str, or all items are bytes in UTF-8.
             add_special_tokens: as in `encode`.
             max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
                 text after the cut is read. So a long text takes no longer than a short text, and malformed text after the cut may not be
@@ -102,8 +102,8 @@ class Encoder:
                 ``FST_NUM_THREADS``, which is read at each call; if the variable is not set, the number of cores that affinity and control
                 groups allow this process.
             errors: as in `encode`.
-            randomness: as in `encode`. The random numbers depend only on the seed, the number of the row and the position in the row, not
-                on the number of threads or on other rows. A single long text uses one thread.
+            randomness: as in `encode`. The random numbers depend only on the seed, the number of the row and the position in the row, but
+                not on the number of threads or on other rows. A single long text uses one thread.
 
         Returns:
             The ids of all texts, the bounds of the rows, and with `offsets` the span and the word of each id.
@@ -157,8 +157,8 @@ class Encoder:
 
         Args:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
-                or DuckDB. Columns of type ``string``, ``large_string``, ``binary`` or ``large_binary``, in UTF-8, are read in place. Other
-                possible types are ``string_view``, ``binary_view``, and a ``dictionary`` of any of these.
+                or DuckDB. Columns of UTF-8 with the type ``string``, ``large_string``, ``binary`` or ``large_binary`` are read in place.
+                Other possible types are ``string_view``, ``binary_view``, and a ``dictionary`` of any of these.
             add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls do not count as rows.
             stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: remove the ids after the
                 first `max_length`.
@@ -347,10 +347,12 @@ class Encoder:
         return runner.front_end.pending() if runner.front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """For some machines, remove the spaces at the ends of tokens from `offsets`; `firsts` is the index of each text's first id."""
+        """For some machines, remove the spaces at the ends of tokens from `offsets`; `firsts` contains the index of each text's first
+        id.
+        """
 
     def _padding(self) -> tuple[int, str]:
-        """Return the id of the padding token, and the side on which rows are padded."""
+        """Return the id of the padding token, and the side where padding is added."""
         raise ValueError(f"padding is True; expected False, because {self._table.kind} tables have no padding token")
 
     def __reduce__(self) -> tuple[Any, ...]:

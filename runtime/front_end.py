@@ -5,7 +5,7 @@ then read the rewritten text, and `restore` converts the spans of ids back into 
 call, `resume` returns the position from which the caller must pass it again.
 
 By default, either all texts of a call are rewritten, or no text is. If a separate, slower kernel reads rewritten texts, the kernels of the
-table first read all texts in place; then only the texts that these kernels cannot read are rewritten, and encoded again.
+table first read all texts in place; then only the texts that the kernels cannot read are rewritten, and encoded by the slower kernel.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
 class Pending(Protocol):
     """A test for pending text: unfinished text that a stream must store even if it is long, such as a pre-token of a million letters.
 
-    A kernel would read this text from its beginning in each call, in quadratic time. A stream therefore first examines only the new text
-    with this test. While the result is True, the stream calls no kernel. The result False is always safe: a kernel then reads the text.
+    A kernel would read such a text from its beginning in each call, which takes quadratic time. A stream therefore first examines only the
+    new text with this test. While the result is True, the stream calls no kernel. The result False is always safe: a kernel then reads the
+    text.
     """
 
     def begins(self, text: str) -> bool:
-        """Whether a text is pending up to its end. If the result is True, pass the next texts to `go_on`."""
+        """Whether a text is pending, up to the end of the text. If the result is True, pass the next texts to `go_on`."""
 
     def go_on(self, text: str) -> bool:
-        """Whether the pending text continues up to the end of the next text. If the result is False, a kernel must read the whole pending
+        """Whether the text is still pending at the end of the next text. If the result is False, a kernel must read the whole pending
         text.
         """
 
@@ -48,8 +49,8 @@ class ShortRewriting(NamedTuple):
     """The calls that prepare a short text for the kernels of a table.
 
     Attributes:
-        is_unchanged: a call whose result is 1 if kernels can read the text in place; None: they can read every text.
-        rewrite: a call that rewrites other texts; None: these texts need a batch.
+        is_unchanged: a call whose result is 1 if kernels can read the text in place; None: kernels can read every text in place.
+        rewrite: a call that rewrites texts that kernels cannot read in place; None: such texts need a batch.
         rewritten: the rewritten text; None if `rewrite` is None.
     """
 
@@ -61,7 +62,7 @@ class ShortRewriting(NamedTuple):
 class TextFrontEnd(Protocol):
     """A front end for the kernels of a table. A front end is immutable: its methods change only the arguments `state` and `buffers`.
 
-    By default, every text is rewritten; an unfinished text is rewritten up to the last character of the call.
+    By default, every text is rewritten; an unfinished text is rewritten up to the last character that the call contains.
 
     Attributes:
         arguments: the kernels' argument ``table`` for rewritten texts.
@@ -69,9 +70,9 @@ class TextFrontEnd(Protocol):
         kernels: the kernels that a call runs before the kernels of the table, in order.
         restoring: the kernels that `restore` runs.
         keeps_cuts: whether rewritten texts may be cut at the same positions as texts that are read in place.
-        encoder: the module of the kernel for rewritten texts; None: the kernel of the table reads them.
-        marks_rows: with an `encoder`, whether the kernel of the table marks more texts that must be rewritten, in addition to the texts
-            found by `changed`.
+        encoder: the module of the kernel for rewritten texts; None: the kernel of the table reads rewritten texts.
+        marks_rows: with an `encoder`, whether the kernel of the table marks texts that must be rewritten, in addition to the texts that
+            `changed` finds.
         prepares_short: whether `prepare_short` may be called; otherwise, every text needs a batch.
     """
 
@@ -103,8 +104,8 @@ class TextFrontEnd(Protocol):
         return self.arguments
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:  # noqa: ARG002
-        """Return the last position up to which an unfinished text can be rewritten independently of the text after it, or else its
-        beginning.
+        """Return the last position up to which an unfinished text can be rewritten independently of the text after the position; if there
+        is none, the beginning of the text.
         """
         return int(starts[-1])
 
@@ -126,7 +127,9 @@ class TextFrontEnd(Protocol):
         return ShortRewriting()
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
-        """Whether kernels would read nothing of a rewritten text, just as they read nothing of its first part in the last call."""
+        """Whether kernels would read nothing of a rewritten text, because they read nothing of the text's first part in the last call
+        either.
+        """
         return False
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:  # noqa: ARG002
@@ -135,7 +138,7 @@ class TextFrontEnd(Protocol):
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:  # noqa: ARG002
         """Return the position from which the caller must pass the raw text again, after kernels have read the rewritten text up to `read`:
-        by default the end of the raw text.
+        by default, this is the end of the raw text.
         """
         end = int(starts[-1])
         state.before = buffers.before + np.uint64(characters(text[starts[0] : end])) if more else 0
@@ -166,7 +169,7 @@ class TextBuffers:
     def __init__(self) -> None:
         self.unfinished: Any = None
         self.before = np.uint64(0)
-        self._asked: tuple[int, bool, bool] | None = None  # the arguments for which the arrays were last allocated
+        self._asked: tuple[int, bool, bool] | None = None  # the arguments of the last allocation
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self._work = _work(0)
         self.reserve(0, 0, with_spans=False)
@@ -182,8 +185,8 @@ class TextBuffers:
         Args:
             size, rows: the number of bytes, and of texts.
             with_spans: whether to write spans of rewritten texts.
-            needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
-            kept: the number of bytes that are stored from earlier calls, and copied with their spans.
+            needs_spans: whether rewriting needs the spans of parts of the text even without `with_spans`.
+            kept: the number of bytes from earlier calls that are stored, and copied together with their spans.
         """
         asked, capacity = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and capacity + PAST_END <= len(self._text) and size <= len(self._work.items):

@@ -88,11 +88,12 @@ class PublicClass:
             raise UnsupportedError(str(error) if isinstance(path, bytes) else f"{path}: {error}") from None
 
     def draw(self, around: str | None = None) -> str:
-        """The table in the language DOT, which graphviz draws: its states, and arcs with what they read and write.
+        """The table in the language DOT, which graphviz draws: its states, and its arcs with their input and output.
 
         Args:
-            around: a text; the states that it passes are drawn, with the arcs between them on symbols of the text. Its path is red. For
-                Unigram, jieba and MeCab, the possible words of the text are drawn, and the chosen ones are red. None: the whole table.
+            around: a text. The states that the text passes are drawn, with the arcs between these states on symbols of the text; the path
+                of the text is red. For Unigram, jieba and MeCab, the possible words of the text are drawn, and the chosen ones are red.
+                Without a text, the whole table is drawn.
 
         Raises:
             UnsupportedError: the picture has more than 2,000 states or edges, or this kind of table is only drawn around a text.

@@ -30,21 +30,23 @@ from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import MOST_UNITS, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
-NOTHING = np.empty(0, np.int32)  # instead of spans that are not requested
-NO_SPANS = np.empty(0, np.uint64)  # if no symbols and no characters are stored
-NO_SUSPECTS = np.empty(0, np.uint8)  # if kernels mark no texts
-READ_AGAIN = -1  # instead of a position: the text must be read from its beginning again, and rewritten
+NOTHING = np.empty(0, np.int32)  # in place of spans that are not requested
+NO_SPANS = np.empty(0, np.uint64)  # the stored spans if no symbols and no characters are stored
+NO_SUSPECTS = np.empty(0, np.uint8)  # the marks if kernels mark no texts
+READ_AGAIN = -1  # in place of a position: read the text again from its beginning, and rewrite it
 MOST_IDS = 1 << 30  # an id with its span takes 16 bytes
 
 
 @cache
 def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
-    """Return the kernel of a module for a number of output fields: compiled code is specific to the types of arguments."""
+    """Return the kernel of a module for a number of output fields; there is one per number, since compiled code is specific to the types of
+    arguments.
+    """
     return Deferred(module, name)
 
 
 class Kernel(NamedTuple):
-    """The properties of a table that a runner reads, for use with a different kernel."""
+    """The properties of a table that a runner reads, for runners of another kernel than the table's own."""
 
     kind: str
     unit: str
@@ -73,7 +75,9 @@ class Buffers:
         self.ids = self.offsets = self.words = NOTHING
 
     def reserve(self, capacity: int, count: int, expected: int = 0) -> None:
-        """If the buffers hold fewer than `capacity` ids, allocate the maximum of `capacity` and `expected`; copy the first `count` ids."""
+        """If the capacity of the buffers is below `capacity` ids, allocate the maximum of `capacity` and `expected`, and copy the first
+        `count` ids.
+        """
         if len(self.ids) >= capacity:
             return
         capacity = max(capacity, expected)
@@ -105,7 +109,7 @@ class Buffers:
 
 
 def _spliced(numbers: Ids, places: Sequence[int], others: Ids, bounds: Sequence[int]) -> Ids:
-    """Copy the numbers, but replace every second part between `places` by the next part of `others` between `bounds`."""
+    """Cut `numbers` at `places`, and `others` at `bounds`; replace every second part of `numbers` by the next part of `others`."""
     parts = [numbers[start:end] for start, end in pairwise(places)]
     parts[1::2] = [others[start:end] for start, end in pairwise(bounds)]
     return np.concatenate(parts)
@@ -123,9 +127,9 @@ class Runner:
         first_row: the number of the first row; None if ids do not depend on the numbers of rows.
 
     Attributes:
-        unit, unit_type: the unit of text, "utf-16" or "utf-8", and its dtype.
-        rewritten_type: the dtype of a unit of text that `encode` must rewrite.
-        encodes_all: whether every text has ids. If not, the caller checks the ids.
+        unit, unit_type: the unit of text, "utf-16" or "utf-8", and the dtype of units.
+        rewritten_type: the dtype of units, for texts that `encode` must rewrite.
+        encodes_all: whether every text has ids. If False, the caller checks the ids.
         is_plain: whether `encode_texts` may be called: no spans are requested, kernels mark no texts, the number of ids of a text is
             bounded, and every text has ids.
         can_be_short: whether `prepare_short` may be called: the number of ids of a text is bounded, the front end prepares short texts, and
@@ -172,11 +176,11 @@ class Runner:
         return capacity_for(self._ids_per_unit, units, rows, special_ids)
 
     def capacity_as_is(self, units: int, rows: int, special_ids: SpecialIds) -> int:
-        """Compute the capacity for rows that are not rewritten. If necessary, `encode` reserves more when it has rewritten rows."""
+        """Compute the capacity for rows that are not rewritten. If necessary, `encode` reserves more after it has rewritten rows."""
         return capacity_for(self._ids_per_read, units, rows, special_ids)
 
     def capacity_after(self, workspace: Workspace, units: int, rows: int, special_ids: SpecialIds) -> int:
-        """Compute `capacity_as_is` for rows, and for the text before them that a workspace stores from the last call."""
+        """Compute `capacity_as_is` for rows, together with the text that a workspace stores from the last call."""
         return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, special_ids)
 
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
@@ -212,11 +216,11 @@ class Runner:
         next call.
 
         If a separate kernel reads rewritten texts, either all parts of a text are rewritten, or no part is. The result is `READ_AGAIN` if
-        earlier parts were not rewritten, but must be. Then pass the text again from its beginning, with `rewrites`, and in units of
-        `rewritten_type`. A stream always passes `rewrites`.
+        earlier parts were not rewritten but must be rewritten. Then pass the text again from its beginning, with `rewrites`, and in units
+        of `rewritten_type`. A stream always passes `rewrites`.
 
         The buffers of `output` grow if rewritten texts need more capacity. If the number of ids per unit of text is not bounded, the
-        buffers also grow for more than `capacity` ids, unless ids are only `counted`.
+        buffers also grow if there are more than `capacity` ids, unless ids are only `counted`.
 
         Raises:
             TextError: a word is too long for one call (see `MOST_UNITS`); there are more than `MOST_IDS` ids; or the unfinished end of a
@@ -273,7 +277,7 @@ class Runner:
         """Encode rows of text in place. Then rewrite the rows that the table's kernel cannot read in place, and encode these rows again."""
         state, changed = workspace.state, front_end.changed(text, starts)
         is_part, start, read = bool(more or state.is_open), state.count, int(starts[-1])
-        if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
+        if np.count_nonzero(changed) < len(changed):  # takes a sixth of the time of `ndarray.all`
             own = output
             if front_end.marks_rows:
                 own = SpansOutput(output.prefix, output.suffix, output.ids, output.ends, buffers.offsets, buffers.words, changed)
@@ -288,7 +292,7 @@ class Runner:
     def _encode_again(
         self, text: Units, starts: Ints, rows: Ints, start: int, output: Output, workspace: Workspace, buffers: Buffers
     ) -> None:
-        """Rewrite the rows with the indices `rows`, and replace their ids. `start` is the index of the first id of all rows."""
+        """Rewrite the rows with the indices `rows`, and replace their ids. `start` is the index of the first id of the first row."""
         text, starts = as_utf_8(text, starts, rows)
         special_ids, are_all = (output.prefix, output.suffix), len(rows) == len(output.ends)
         into, first, ends = (buffers, start, output.ends) if are_all else (Buffers(self.with_spans), 0, np.empty(len(rows), np.int64))
@@ -324,7 +328,7 @@ class Runner:
             if not more or read > starts[0]:
                 return read
             reads = False  # store the rewritten text, so that a kernel need not read the pre-token from its beginning again
-        count = state.count  # later ids have spans in the rewritten text
+        count = state.count  # the spans of later ids refer to the rewritten text
         rewritten = front_end.rewrite(text, starts, state, text_buffers, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0

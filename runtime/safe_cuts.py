@@ -2,8 +2,8 @@
 
 The text on one side of a safe cut has no effect on the ids of the other side. At the cut, a kernel is in the same state as at the start of
 a text. Only two counts differ: the number of characters before the cut must be added to each span after the cut, and the number of words
-before the cut to each word number. Each machine has its own finder: `AfterSpaces` for WordPiece, and `fst.runtime.pretokens.safe_cuts` for
-byte-level BPE and Unigram.
+before the cut must be added to each word number after the cut. Each machine has its own finder: `AfterSpaces` for WordPiece, and
+`fst.runtime.pretokens.safe_cuts` for byte-level BPE and Unigram.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class SafeCuts:
     """The base class of the finders of safe cuts.
 
     Attributes:
-        ahead: the number of characters after a cut that the kernel must read to detect that a pre-token ends at the cut. Ids of these
+        ahead: the number of characters after a cut that a kernel must read to detect that a pre-token ends at the cut. The ids of these
             characters are dropped.
     """
 
@@ -60,8 +60,8 @@ class AfterSpaces(SafeCuts):
       the cut.
     - The table maps the space to one symbol, and each character in a run of marks to a list of symbols. So a run of marks ends before the
       space.
-    - The symbol of the space ends the word before it and begins no word. The symbol is not a fence, so no pair of fences that cancel each
-      other lies across the cut.
+    - The symbol of the space ends the word before the space, and begins no word. The symbol is not a fence, so no pair of fences that
+      cancel each other has the cut between them.
 
     Thus, after the space, a kernel has no unfinished word and no unread characters. The space is one unit in UTF-8 and in UTF-16, and a
     malformed sequence ends before the space. So ``errors="replace"`` replaces the same units in the parts as in the complete text.

@@ -32,8 +32,8 @@ class ShortText(NamedTuple):
     Attributes:
         text: uint16[n] or uint8[n], receives the units of the text.
         starts: int64[2], 0 and the number of units.
-        state: uint64[n], the state of the kernels that encode; it is reset before each text.
-        ids, offsets: the output of these kernels.
+        state: uint64[n], the state of the kernels that encode; the state is reset before each text.
+        ids, offsets: the output of the kernels that encode.
         is_unchanged: uint64[n], the words of a prepared call whose result is 1 if the text need not be rewritten; empty: no text is
             rewritten.
         encode: the words of a prepared call that encodes the text.
@@ -67,7 +67,7 @@ class ShortTexts:
 
     def __init__(self, runner: Runner, special_ids: SpecialIds) -> None:
         self._runner, self._special_ids, self._reader = runner, special_ids, encode_string[runner.unit_type]
-        self._calls: list[PreparedCall] = []  # kept, because the arguments of kernels contain only their words
+        self._calls: list[PreparedCall] = []  # kept alive, because the arguments of kernels contain only the words of calls
         self._idle: list[Any] = [self._new()]
         self._call = self._reader.call
 
@@ -99,7 +99,7 @@ class ShortSearch:
 
     Attributes:
         find: a function that returns a list with a `kind` for each id of a str: the id, the start and the end; None if the text needs a
-            batch, or if another search has begun and not ended, of another thread or of the garbage collector.
+            batch, or if a search that another thread or the garbage collector began has not ended.
     """
 
     def __init__(self, runner: Runner, kind: type) -> None:
@@ -133,7 +133,7 @@ def plan(runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Un
         text: the array of the text, with `fst.runtime.rows.texts.PAST_END` units after the longest text.
         starts: int64[2], 0 and the number of units.
         units: the maximum number of units of a text.
-        with_spans: whether to find spans; if not, a runner for spans may be used, too, and `offsets` is empty.
+        with_spans: whether to find spans; if False, `offsets` is empty, even for a runner that finds spans.
     """
     buffers = Buffers(with_spans)
     buffers.reserve(runner.capacity(units, 1, special_ids), 0)
@@ -142,7 +142,7 @@ def plan(runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Un
 
 
 def prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
-    """Make the argument ``short`` of a kernel, and the prepared calls in it, which must be kept as long as the argument.
+    """Make the argument ``short`` of a kernel, and the prepared calls whose words it contains; keep these calls as long as the argument.
 
     Args:
         runner, special_ids: as in `ShortTexts`.
@@ -157,7 +157,7 @@ def prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortTe
 
 
 def can_be_short(runner: Runner) -> bool:
-    """Whether the kernels of a runner can read short texts; otherwise, every text needs a batch."""
+    """Whether the kernels of a runner can read short texts without a batch."""
     return runner.can_be_short and can_prepare()
 
 

@@ -2,14 +2,14 @@
 the id.
 
 Kernels can read a text in parts, because they store the symbols of an unfinished word for the next call, and stop before characters that
-may begin a special token, or before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores
+may begin a special token and before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores
 the first bytes of a character that is cut in two, and passes unread characters to the kernel again, together with the next characters.
 
 Pending text is text that a kernel has to read again from its beginning in each call, such as an unfinished pre-token of a million letters.
 A stream therefore first examines only the new text, and calls no kernel if the pending text continues to the end of the new text, see
-`fst.runtime.front_end`. So a read takes time linear in the text that arrived since the last read.
+`fst.runtime.front_end`. So the time of a read is linear in the text that arrived since the last read.
 
-The memory of a stream is bounded. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
+The memory of a stream is bounded. For a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
 prefix of a special token is shorter than the token. The only exception is a run of marks, which is stored completely, because canonical
 ordering may move its last mark to the front. With offsets, this applies to all runs of marks; without offsets, only to runs that begin with
 one of the few marks that canonical ordering may move.
@@ -45,7 +45,7 @@ class Part:
 
     Attributes:
         ids: int32[n].
-        offsets: int64[n, 2], the span of each id in the stream: its first character and one past its last; (0, 0) for the special tokens
+        offsets: int64[n, 2], the span of each id in the stream: the first character, and one past the last; (0, 0) for the special tokens
             around the text. None without offsets.
         words: int64[n], the index of each id's word in the stream; -1 for the special tokens around the text. None without offsets.
     """
@@ -84,7 +84,7 @@ class Stream:
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded text that no kernel has read
-        self._is_pending = False  # whether `_unread` is pending text, of which a kernel can read nothing yet
+        self._is_pending = False  # whether `_unread` is pending text; a kernel cannot read any of it yet
         self._characters = self._count = 0  # number of characters that kernels have read, and number of ids for these characters
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # finished parts that `read` has not returned
@@ -96,9 +96,9 @@ class Stream:
             piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
-            TextError: the piece has a different type; it is ignored. Or the stream is malformed; the message contains the position in the
-                stream, possibly in an earlier piece. Malformed text, or a character that the vocabulary cannot encode, closes the stream,
-                and ids that were not read are lost.
+            TextError: the piece has another type than the pieces before, and is ignored. Or the text of the stream is malformed; the
+                message contains the position in the stream, possibly in an earlier piece. Malformed text, or a character that the
+                vocabulary cannot encode, closes the stream, and ids that were not read are lost.
             ValueError: the stream is closed.
         """
         if not isinstance(piece, self._kind):
@@ -154,13 +154,13 @@ class Stream:
         self._runner.workspaces.give_back(self._workspace)
 
     def _given(self) -> Part:
-        """Join the finished parts into one part, and remove them from the stream."""
+        """Join the finished parts into one part, and remove these parts from the stream."""
         parts, self._parts = self._parts, []
         part = parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
         return part if self._gives_spans else Part(part.ids)
 
     def _encode(self, is_last: bool = False) -> None:
-        """Encode the collected pieces, up to the last id that is certain; with `is_last`, up to the end."""
+        """Encode the collected pieces up to the last certain id, or, with `is_last`, up to the end."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
         cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
@@ -194,7 +194,7 @@ class Stream:
         return TextError(f"position {place} of the stream: {what}; mend the text, or pass errors='replace'")
 
     def _run(self, more: np.uint64) -> None:
-        """Call the kernel for the unread characters, and store the characters that it cannot read yet."""
+        """Call the kernel for the unread characters, and store the characters that the kernel cannot read yet."""
         text = "".join(self._unread)
         try:
             read_from = units(text, self._runner.rewritten_type)
@@ -239,7 +239,7 @@ class Stream:
 
 
 class ResultStream(Generic[Result]):
-    """The base class of streams that return other results than ids, made from the parts of a `Stream`.
+    """The base class of streams whose results are not ids, but are made from the parts of a `Stream`.
 
     Only one thread at a time may use a stream. Different streams are independent.
 
@@ -285,9 +285,9 @@ class ResultStream(Generic[Result]):
 class Spans:
     """A converter of spans from a kernel's 32-bit numbers to positions in a text of any length.
 
-    A kernel's positions have only 32 bits, so it receives numbers that represent positions in the text. The lowest numbers represent the
-    begin and the end of each symbol or normalized character that is stored between two calls; the numbers after them ascend with the
-    characters. When the numbers run out, numbering starts again.
+    A kernel's positions have only 32 bits, so the kernel receives numbers that represent positions in the text. The lowest numbers
+    represent the begin and the end of each symbol or normalized character that is stored between two calls; the higher numbers ascend with
+    the characters. When the numbers run out, numbering starts again.
     """
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fst.runtime.model_inputs.options import CallArguments
 
-FRAMED = ("_caller", "_short_texts")  # lazy parts of a tokenizer that depend on its templates
+FRAMED = ("_caller", "_short_texts")  # lazy parts of a tokenizer that depend on the templates
 
 
 class Tokenizer(PublicClass, Encoder):
@@ -41,17 +41,17 @@ class Tokenizer(PublicClass, Encoder):
         table: a result of `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`. Or a tokenizer in
             another form, whose table is loaded or compiled: the path or the URL of a table; a vocabulary, a folder or the name of a model,
             see `from_pretrained`; a live tokenizer of ``tokenizers``, ``transformers``, ``tiktoken`` or ``sentencepiece``; a stand-in for
-            one; a trained vocabulary.
+            such a tokenizer; a trained vocabulary.
 
     Raises:
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the table does not belong to a tokenizer, or the vocabulary needs an unsupported feature; the message names it.
+        UnsupportedError: the table does not belong to a tokenizer, or the vocabulary needs an unsupported feature, which the message names.
         VocabularyError: the vocabulary cannot be compiled.
         TableError, OSError: as in `fst.load`.
     """
 
     def __new__(cls, table: Any) -> Self:
-        """Make a tokenizer of the class of the table, which is loaded or compiled if need be."""
+        """Make a tokenizer of the class of the table, which is first loaded or compiled if necessary."""
         if not isinstance(table, Table):
             from fst.bridge.from_live import table_for
 
@@ -67,7 +67,7 @@ class Tokenizer(PublicClass, Encoder):
 
     @classmethod
     def from_pretrained(cls, source: str | Path) -> Self:
-        r"""Make a tokenizer from a vocabulary, which is compiled, like ``AutoTokenizer.from_pretrained`` of ``transformers``.
+        r"""Compile a vocabulary, and make a tokenizer, like ``AutoTokenizer.from_pretrained`` of ``transformers``.
 
         The compiled table is kept in the cache of the user, so later processes load it.
 
@@ -223,7 +223,7 @@ class Tokenizer(PublicClass, Encoder):
                 result contains "token_type_ids", "attention_mask", "special_tokens_mask", "offset_mapping", "length"; None: include the
                 member if it is an input of the model.
             return_overflowing_tokens: split a text that is too long into windows that overlap by `stride` ids. Each window becomes a row,
-                and the member "overflow_to_sample_mapping" contains the index of its text.
+                and the member "overflow_to_sample_mapping" contains the index of the row's text.
             threads: as in `encode_batch`.
 
         Returns:
@@ -270,7 +270,7 @@ class Tokenizer(PublicClass, Encoder):
         return Caller(self._metadata, self._ids_by_token)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
-        """Encode one text into tokens, without special tokens before and after it.
+        """Encode one text into tokens, without special tokens before and after the text.
 
         Args:
             text, errors: as in `encode`.
@@ -339,7 +339,7 @@ class Tokenizer(PublicClass, Encoder):
             skip_special_tokens: as in `decode`.
 
         Returns:
-            A stream with the methods `write` and `close`, which returns each character as soon as its bytes are complete.
+            A stream with the methods `write` and `close`; it returns each character as soon as the character's bytes are complete.
 
         Raises:
             UnsupportedError: the decoded text of a token depends on the tokens next to it, as in WordPiece.
@@ -391,11 +391,11 @@ class Tokenizer(PublicClass, Encoder):
         Args:
             tokens: strings; or mappings or objects, such as ``tokenizers.AddedToken``, with the content of the token and the flags
                 single_word, lstrip, rstrip, special and normalized. By default, normalized is the opposite of special. An existing added
-                token gets the new flags. A new token with a usual name gets the role of this name if no other token has it: [PAD] or <pad>,
-                for example, becomes the padding token.
+                token gets the new flags. A new token with a usual name gets the role of this name if no other token has this role: for
+                example, [PAD] or <pad> becomes the padding token.
 
         Returns:
-            A new tokenizer; the present tokenizer if it already has these tokens.
+            A new tokenizer, or the present tokenizer if it already has these tokens.
 
         Raises:
             TypeError: an item is not a token.
@@ -415,7 +415,7 @@ class Tokenizer(PublicClass, Encoder):
         return with_added_tokens(self, tokens)
 
     def _framed(self, table: Any) -> Tokenizer:
-        """Make the tokenizer of a table that differs from the present table in its templates, and perhaps in the trimming of offsets.
+        """Make the tokenizer of a table that differs from the present table only in the templates, and perhaps in the trimming of offsets.
 
         If the numbers of special ids and the trimming are the same, the new tokenizer shares all parts that do not depend on the templates.
         """
@@ -472,8 +472,8 @@ class Tokenizer(PublicClass, Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # ``tokenizers`` compares strings, so it skips an added token that it finds in normalized text only if the decoded token equals the
-        # content of a special token. Control pieces of ``sentencepiece`` occur in no text, so their ids suffice.
+        # ``tokenizers`` compares strings, so an added token that was found in normalized text is skipped only if the decoded token equals
+        # the content of a special token. Control pieces of ``sentencepiece`` occur in no text, so their ids suffice.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)

@@ -1,4 +1,4 @@
-"""Workspaces, which contain the working arrays of kernels. Each thread has its own workspace, and uses it again for each text."""
+"""Workspaces, which contain the working arrays of kernels. Each thread has its own workspace, and reuses this workspace for each text."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Workspace:
         short: the maximum number of ids of a short text.
 
     Attributes:
-        work: the kernels' argument; `state` is one of its arrays, or of the arrays in its first field.
+        work: the kernels' argument; `state` is one of the arrays in `work`, or in the first field of `work`.
         symbols: the maximum number of symbols that are stored from one call to the next.
         memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
-        text: uint16[n] or uint8[n], a buffer for texts; its size is in `fst.runtime.rows.texts.CAPACITY`.
+        text: uint16[n] or uint8[n], a buffer for texts; `fst.runtime.rows.texts.CAPACITY` contains its size.
         short_ids, short_starts, short_ends: the ids, the bounds and the number of ids of one short text.
     """
 
@@ -67,7 +67,9 @@ class Workspaces:
         self._idle: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """Take a workspace out of the pool, or make one, and reset its state. A workspace that is not given back is garbage collected."""
+        """Take a workspace out of the pool, or make a workspace; reset its state. A workspace that is not given back is garbage
+        collected.
+        """
         try:
             workspace = self._idle.pop()
         except IndexError:

@@ -89,7 +89,7 @@ def as_object(counts: Sequence[Count]) -> dict[str, Any]:
 
 
 def listed(counts: Sequence[Count]) -> Iterator[str]:
-    """The counts as lines of text: a line for each file and, with several files, a line for their sum."""
+    """The counts as lines of text: a line for each file, then, if there are several files, a line for the sum."""
     rows = [("documents", "tokens", "file")]
     shown = counts if len(counts) == 1 else [*counts, _total(counts)]
     rows += [(f"{count.documents:,}", f"{count.tokens:,}", count.file) for count in shown]

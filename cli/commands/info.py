@@ -134,7 +134,7 @@ def _cut(value: Any) -> Any:
 
 
 def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
-    """A part of a template for the ids around texts, with tokens in place of ids."""
+    """A part of a template, which gives the ids around texts, with tokens in place of ids."""
     content, type_id = piece
     return [content if isinstance(content, str) else [spellings[number] for number in content], type_id]
 

@@ -82,12 +82,14 @@ def _use(rewriter: Rewriter) -> None:
 
 
 def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None, policy: Policy) -> Callable[[Documents], Documents]:
-    """A function that rewrites documents; with `text_name`, it also adds each new text to its document as a field of this name."""
+    """A function that rewrites documents; with `text_name`, the function also adds each new text to its document as a field of this
+    name.
+    """
 
     def rewrite(documents: Documents) -> Documents:
         try:
             texts = documents.rewrite(rewriter, threads)
-        except TextError as error:  # if the document is not text, its policy takes precedence
+        except TextError as error:  # if the document is not text, the policy for such documents takes precedence
             if error.row is None or documents.not_text():
                 raise
             if not policy.skips:
@@ -112,7 +114,7 @@ def _rewritable(documents: Documents, rewriter: Rewriter, threads: int | None) -
 
 
 def _rows_before_fault(documents: Documents, rewriter: Rewriter, threads: int | None) -> int:
-    """The number of documents before the first that has no new text."""
+    """The number of documents before the first document without a new text."""
     try:
         documents.rewrite(rewriter, threads)
     except TextError as error:

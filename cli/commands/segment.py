@@ -105,7 +105,7 @@ class _Segmented:
 
 
 def _segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None) -> Callable[[Documents], _Segmented]:
-    """A function that segments documents; with `text_name`, it also adds each text to its document as a field of this name."""
+    """A function that segments documents; with `text_name`, the function also adds each text to its document as a field of this name."""
 
     def segment(documents: Documents) -> _Segmented:
         tokens = documents.segment(segmenter, threads)
@@ -125,7 +125,9 @@ def _analysing(segmenter: MecabSegmenter) -> Callable[[Documents], _Segmented]:
 
 
 def _tagging(segmenter: JiebaSegmenter) -> Callable[[Documents], _Segmented]:
-    """A function that returns strings ``word/flag`` for documents, without words of whitespace. A null is treated as an empty document."""
+    """A function that returns strings ``word/part-of-speech`` for documents, without words of whitespace. A null is treated as an empty
+    document.
+    """
 
     def tag(documents: Documents) -> _Segmented:
         rows = map(segmenter.tag, (text or b"" for text in documents.texts_in_utf8(range(len(documents)))))

@@ -76,7 +76,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
 
 @dataclass(frozen=True)
 class Difference:
-    """A document whose ids differ from those of the reference."""
+    """A document whose ids differ from the ids of the reference."""
 
     place: str
     text: str
@@ -101,7 +101,7 @@ class Difference:
 
 
 class Comparison:
-    """A comparison of the ids of a table with those of the reference library, file by file.
+    """A comparison of the ids of a table with the ids of the reference library, file by file.
 
     Attributes:
         alike: whether the ids of all documents read so far are equal.
@@ -117,7 +117,7 @@ class Comparison:
         self.alike, self.documents = True, 0
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """Yield the result for each file: its first difference, or the number of documents without a difference."""
+        """Yield the result for each file: the first difference, or the number of documents if there is no difference."""
         for file in files:
             yield from self._file(how, file, advance)
 

@@ -43,8 +43,8 @@ class ListColumn:
 
 
 class Writer(Generic[Result]):
-    """A writer of rows: the other columns of a document, followed by the columns of its result. `file`: the output. `form`: "arrow" or
-    "parquet". `columns`: the conversion of results to columns.
+    """A writer of rows. A row contains the other columns of a document, followed by the columns of the document's result. `file`: the
+    output. `form`: "arrow" or "parquet". `columns`: the conversion of results to columns.
     """
 
     def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:
@@ -58,7 +58,7 @@ class Writer(Generic[Result]):
         """Add the rows of some documents."""
         documents, arrays = self._columns.of(result)
         if isinstance(documents.others, list) and not documents.others:
-            return  # an input without rows does not determine the columns
+            return  # a block without documents does not determine the columns
         self._waiting.append(self._batch(documents, arrays))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
@@ -72,7 +72,7 @@ class Writer(Generic[Result]):
     def abandon(self) -> None:
         """Stop writing, and leave the file incomplete."""
         if isinstance(self._writer, pq.ParquetWriter):
-            self._writer.is_open = False  # otherwise, it would write when it is garbage-collected
+            self._writer.is_open = False  # otherwise, the writer would write when it is garbage-collected
 
     def _open(self, schema: Any) -> None:
         if self._writer is None:
@@ -87,7 +87,7 @@ class Writer(Generic[Result]):
         self._waiting = []
 
     def _batch(self, documents: Documents, arrays: Sequence[Any]) -> Any:
-        """The rows of some documents, which must have the same columns as all rows before them."""
+        """The rows of some documents, which must have the same columns as all earlier rows."""
         others = self._others(documents)
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
@@ -165,7 +165,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values can be converted to another type without a change. `pyarrow` itself would convert 1.5 to 1."""
+    """Whether values can be converted to another type without a change. The conversion by `pyarrow` would turn 1.5 into 1."""
     if pa.types.is_list(found) and pa.types.is_list(kind):
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):

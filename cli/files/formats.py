@@ -80,7 +80,7 @@ def form_of(forms: Forms, name: str, form: str | None) -> str:
 
 
 def _form(forms: Forms, name: str, form: str | None) -> str:
-    """The form from the option; without the option, the form for the ending of the name, or else the default."""
+    """The form from the option; without the option, the form for the ending of the name; without such a form, the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")

@@ -32,8 +32,8 @@ def names(table: TokenizerTable) -> Spellings:
 
 
 class Decimals:
-    r"""A formatter of ids as decimal numbers, by array operations. An array contains the digits of each id in eight bytes; zero bytes are
-    removed from the result.
+    r"""A formatter of ids as decimal numbers, by array operations. An array contains the digits of each id in eight bytes; unused bytes are
+    zero, and are removed from the result.
 
     Args:
         count: a number greater than all ids.
@@ -88,6 +88,6 @@ def _of_json(line: bytes) -> list[int]:
 
 
 def _number(word: bytes) -> int:
-    if not word.isdigit():  # int() also accepts forms that this program never writes: 1_000, +5
+    if not word.isdigit():  # `int` also accepts forms that this program never writes, such as 1_000 and +5
         raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is not an id")
     return int(word)

@@ -57,7 +57,9 @@ class Job:
 
     @contextmanager
     def progress(self, label: str, done: Sum | None = None) -> Iterator[None]:
-        """Show progress, as the function of this name, unless the terminal shows the output; and at the end, the notes of the policy."""
+        """Show progress, as the function `progress` does, unless the terminal shows the output; at the end, show the notes of the
+        policy.
+        """
         with progress(label, self._total, hidden=self._hidden, done=done) as self._advance:
             yield
         report(self.policy.notes())
@@ -76,7 +78,7 @@ class Job:
     def write(
         self, output: Output, how: Reading, work: Callable[[Documents], Result], writing: AbstractContextManager[Write[Result]]
     ) -> None:
-        """Write the results of `work` for the documents of an output's input files, mended if need be."""
+        """Write the results of `work` for the documents of an output's input files; malformed documents are treated as the policy says."""
         with writing as write, self.results(output.inputs, how, mending(work)) as results:
             for result in results:
                 write(result)

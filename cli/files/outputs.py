@@ -22,7 +22,7 @@ from fst.runtime.files.streams import STANDARD
 
 NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # form → ending of its files; None: "." and the form
 LINES = ".txt"  # the ending of files in forms that are lines of text
-COLUMNAR = ("arrow", "parquet")  # forms whose files are never compressed as a whole
+COLUMNAR = ("arrow", "parquet")  # forms with files that are never compressed as a whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Output:
         return any(map(is_there, files_of(self.name, self.form)))
 
     def is_complete(self, table: str) -> bool:
-        """Whether all files of the output exist, and its first file is not older than the inputs and the table."""
+        """Whether all files of the output exist, and the first file is not older than the inputs and the table."""
         files = files_of(self.name, self.form)
         return all(map(is_there, files)) and modified(self.name) >= max(map(modified, (table, *self.inputs)))
 
@@ -89,7 +89,9 @@ class Target:
         return found if self.overwrite else self._wanted(found, table)
 
     def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output in the folder for an input. It has the name of the input; with --format, it has the ending of the format."""
+        """The output in the folder for an input. The output has the name of the input; with --format, it has the ending of the format
+        instead.
+        """
         if file == STANDARD:
             raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
@@ -105,7 +107,7 @@ class Target:
         return Output(f"{self.name.rstrip('/')}/{name}", form, [file])
 
     def _wanted(self, found: Sequence[Output], table: str) -> list[Output]:
-        """The outputs to write: those that are missing or, with `resume`, out of date."""
+        """The outputs to write: outputs that are missing or, with `resume`, out of date."""
         there = [output for output in found if output.is_there()]
         if there and not self.resume:
             more = f", and so do {len(there) - 1:,} more outputs" if len(there) > 1 else ""
@@ -117,7 +119,7 @@ class Target:
 
 
 def _apart(outputs: list[Output]) -> list[Output]:
-    """Return the outputs, after a check that no two of them have the same name."""
+    """Check that no two outputs have the same name, and return the outputs."""
     found: dict[str, Output] = {}
     for output in outputs:
         if (other := found.setdefault(output.name, output)) is not output:

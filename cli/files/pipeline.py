@@ -1,4 +1,4 @@
-"""Read, encode and write at the same time: each stage is a generator, and a thread runs it a few items ahead of the next stage."""
+"""Read, encode and write at the same time: each stage is a generator, which a thread runs a few items ahead of the next stage."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class Policy:
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
     ) -> Generator[Result, None, None]:
         """Yield the results of `work` while a thread reads the next documents. `work`: a function of documents and of `errors`, "strict" or
-        "replace". It raises a TextError if a document is not text. `is_partial`: whether `work` may stop before the end of a text, and so
-        miss malformed bytes. If so, texts are checked first.
+        "replace". It raises a TextError if a document is not text. `is_partial`: whether `work` may stop before the end of a text, so that
+        it does not find all malformed bytes. If so, texts are checked first.
         """
         return ahead(self._results(ahead(documents), work, is_partial))
 
@@ -102,7 +102,7 @@ class Policy:
                 yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
-        """Count the documents that the reader could not decode. Unless the policy is "skip", raise an error for the first of them."""
+        """Count the documents that the reader could not decode. Unless the policy is "skip", raise an error for the first such document."""
         for number, fault in documents.wrong:
             if not self.skips:
                 raise _error(documents, number, fault)
@@ -134,7 +134,7 @@ class Policy:
 
 
 def _placed(documents: Documents, error: TextError) -> TextError:
-    """An error for a row, with the place of its document instead of the row."""
+    """The error for a row; the message contains the place of the document, not the number of the row."""
     if error.row is None:
         return error
     reason = str(error).removeprefix(f"row {error.row}, ")

@@ -229,7 +229,7 @@ def telling_warnings() -> Iterator[None]:
 
 
 def _columns() -> int:
-    """The width of the terminal on standard error; `COLUMNS` if the width is unknown."""
+    """The width of the terminal on standard error; the constant `COLUMNS` if the width is unknown."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
     except (OSError, ValueError):

@@ -68,7 +68,7 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check that an output can be written: open and remove a new file in the folder of a local file. A remote file cannot be checked."""
+    """Check that an output can be written: for a local file, create a file in its folder and remove it. A remote file cannot be checked."""
     from fst.tables.npz import need_writable
 
     if name != STANDARD and not remote.is_remote(name) and not is_device(path := target(name)):
@@ -92,7 +92,9 @@ def is_there(name: str) -> bool:
 
 
 def modified(name: str) -> float:
-    """The time of the last change of a file, in seconds. If the server of a remote file reports no time, a time long ago is returned."""
+    """The time of the last change of a file, in seconds. If the server of a remote file reports no time, a time in the distant past is
+    returned.
+    """
     return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
 
 
@@ -106,7 +108,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
-    """A value that identifies a file: device and inode of a local file, or the name of a remote file; None if it is no regular file."""
+    """A value that identifies a file: device and inode of a local file, or the name of a remote file; None if the file is not regular."""
     if remote.is_remote(name):
         return remote.canonical(name)
     try:
@@ -117,7 +119,9 @@ def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] |
 
 
 def flush_output() -> None:
-    """Flush standard output. If this fails, drop the data: Python would try to write the data again at exit, and report an error."""
+    """Flush standard output. If this fails, drop the data; otherwise, Python would try to write the data again at exit, and report an
+    error.
+    """
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -132,7 +136,7 @@ def drop_output() -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device. An output is written into such a file, and does not replace it."""
+    """Whether a path is a pipe or a device. An output is written into such a file; it does not replace the file."""
     return path.exists() and not path.is_file()
 
 

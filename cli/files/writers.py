@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 NPY_HEADER = 128  # bytes
-SEPARATORS = (",", ":")  # of JSON
+SEPARATORS = (",", ":")  # between items and after keys in JSON
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
 Write = Callable[[Result], None]
@@ -32,7 +32,9 @@ Write = Callable[[Result], None]
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses data by the method `packing`, or not if it is None; it is complete when the context ends without an error."""
+    """A file that compresses data by the method `packing`; None: no compression. The file is complete when the context ends without an
+    error.
+    """
     if packing is None:
         yield file
         return
@@ -101,7 +103,7 @@ def lines_of(name: str) -> Iterator[Any]:
 @contextmanager
 def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) -> Iterator[Write[Result]]:
     """A function that writes results as columns of an Arrow or Parquet file. `name`: the file. `form`: "arrow" or "parquet". `result`: a
-    function that returns the conversion of results to columns; it is called after a check that `pyarrow` is installed.
+    function that returns the conversion of results to columns; this function is called after a check that `pyarrow` is installed.
     """
     from fst.cli.files.columns import Writer
 

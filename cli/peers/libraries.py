@@ -128,12 +128,12 @@ class Worker:
         return np.concatenate([np.empty(0, np.int64), *rows]), np.array([*map(len, rows)], np.int64)
 
     def time(self, at_least: float) -> tuple[float, float | None]:
-        """Encode all texts, and return the time in seconds; if the library has a cache, encode them again, and return both times.
+        """Encode all texts, and return the time in seconds; if the library has a cache, encode all texts again, and return both times.
 
         A library with a cache gets a new tokenizer first, so its cache is empty in the first pass.
 
         Args:
-            at_least: the minimum seconds of a measurement. Passes are repeated until then, except a pass with an empty cache.
+            at_least: the minimum seconds of a measurement. Passes are repeated for at least this time, except a pass with an empty cache.
         """
         if not LIBRARIES[self._name].is_caching:
             return seconds(self._pass, at_least), None

@@ -46,7 +46,7 @@ def reference(path: Path) -> Reference:
 
 
 def files(path: Path) -> list[Path]:
-    """The files that a reference library may read: the given file, or those in the given folder, tokenizer.json first."""
+    """The files that a reference library may read: the given file, or the files in the given folder, tokenizer.json first."""
     if not path.is_dir():
         return [path]
     named = [path / DOCUMENT, *(file for file in single_files(path) if not file.name.startswith(tekken.FILE))]
@@ -62,7 +62,7 @@ def kind(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """The text of a tokenizer.json or of a file of ranks; any other file is a VocabularyError."""
+    """The text of a tokenizer.json or of a file of ranks; for any other file, a VocabularyError is raised."""
     try:
         text = read_text(path)
     except VocabularyError:
@@ -93,7 +93,7 @@ class Tokenizers:
         module = library("tokenizers")
         try:
             self.tokenizer: Any = module.Tokenizer.from_str(_text(path))
-        except Exception as error:  # the library raises only `Exception` itself
+        except Exception as error:  # the library raises `Exception` itself, no subclass
             reason = f"tokenizers {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self.tokenizer.no_truncation()
@@ -153,7 +153,7 @@ class SentencePiece:
         module = library("sentencepiece")
         try:
             self.processor: Any = module.SentencePieceProcessor(model_proto=contents(path))
-        except Exception as error:  # the library raises only `Exception` itself
+        except Exception as error:  # the library raises `Exception` itself, no subclass
             reason = f"sentencepiece {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}") from None
 

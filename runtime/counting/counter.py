@@ -32,7 +32,7 @@ count_words, add_words, list_words = (
 )
 Progress = Callable[[int, int], None]
 
-BLOCK = 1 << 17  # number of characters or bytes per call, so few that they fit into the cache of a core
+BLOCK = 1 << 17  # number of characters or bytes per call, few enough for the cache of a core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
 FIELDS = ("text", "ends", "counts", "first")  # fields of a run; each is stored in a file
@@ -78,7 +78,7 @@ class Splitter:
 
 
 class Counter:
-    """A counter of words for one thread, whose table has at most `most` bytes. The documents belong to the part `partition` of a corpus;
+    """A counter of words for one thread, with a table of at most `most` bytes. The documents belong to the part `partition` of a corpus;
     `folder` receives runs.
     """
 
@@ -119,7 +119,7 @@ class Counter:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
-        """Normalize documents; return the result, and the splitter's arguments for normalized or, if no document changes, for raw
+        """Normalize documents. Return the result, and the splitter's arguments for normalized documents or, if no document changes, for raw
         documents.
         """
         normalizer = self._splitter.normalizer
@@ -129,8 +129,8 @@ class Counter:
         return rewritten.text, rewritten.starts, normalizer.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
-        """Count the words of normalized documents; return None, or the number of the first document with an added token, which cannot be
-        split.
+        """Count the words of normalized documents. Return None, or the number of the first document with an added token, because such a
+        document cannot be split.
         """
         position = self._counts.position
         position.row, position.at, position.document, position.word = 0, starts[0], document, 0
@@ -224,7 +224,7 @@ def count_documents(
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
-    """Collect the words of all counters: in one part if all tables have stayed in memory, otherwise in one part per run."""
+    """Collect the words of all counters: in one part if all tables have stayed in memory, otherwise in one part for each run."""
     if not counters:
         return []
     first, *others = counters

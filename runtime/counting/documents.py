@@ -12,11 +12,11 @@ from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.rows.texts import Source, rows_of
 
-MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # maximum number of texts in a block; number of characters or bytes at which a block ends
+MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # maximum number of texts in a block; a block also ends at this number of characters or bytes
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
-    """Divide texts into blocks; the texts are an iterable of str, of bytes objects, or of lists of these."""
+    """Divide texts into blocks; the texts are an iterable of str, of bytes objects, or of lists of str or bytes objects."""
     first = 0
     for rows in _batches(texts):
         yield _numbered(rows_of(rows), first)

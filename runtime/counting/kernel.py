@@ -7,8 +7,8 @@ The pre-tokens of a round are counted in several loops, so that the processor lo
     find_slots      pre-tokens → their first slots, which are prefetched
     count_pretokens pre-tokens → counts; a new word is put into a free slot
 
-For example, the documents are "to be, or not to be" and thirty times x, and words are separated by whitespace. The slots in use, in an
-order that depends on the hashes, and the first occurrence of each word::
+For example, the documents are "to be, or not to be" and the letter x thirty times; words are separated by whitespace. The slots in use, in
+an order that depends on the hashes, and the first occurrence of each word::
 
     be      0x6562       0    0     1 | 2 << 56       document 0, word 5
     to      0x6f74       0    0     2 | 2 << 56       document 0, word 0: it occurs twice
@@ -96,7 +96,7 @@ def put_word(text, start, length, hashed, slot, counts):
 
 @inlined
 def is_word(text, start, length, hashed, slot, counts):
-    """Whether a slot contains a word; the caller has checked that their tags are equal."""
+    """Whether a slot contains a word; the caller has checked that the tags of slot and word are equal."""
     slots = counts.slots
     if length <= INLINE:
         return is_key(text, start, counts.masks, length << U2, slots, slot)
@@ -177,7 +177,7 @@ def count_words(text, starts, table, work, counts):
 
 @inlined
 def is_same(old, slot, new, other):
-    """Whether slots of two tables contain the same word; the caller has checked that their tags are equal."""
+    """Whether slots of two tables contain the same word; the caller has checked that the tags of the slots are equal."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
     start, length = old.slots[slot + U1], old.slots[slot + U2]
@@ -246,7 +246,7 @@ def list_words(counts, text, ends, numbers, first):
     Args:
         counts: the table.
         text: uint8[sizes.bytes], an output: the bytes of the words, concatenated.
-        ends, numbers: int64[sizes.words], outputs: the end of each word in `text`, and its count.
+        ends, numbers: int64[sizes.words], outputs: the end of each word in `text`, and the count of each word.
         first: int64[sizes.words, 2], an output: the first occurrence of each word.
     """
     filled, at = U0, U0

@@ -1,1 +1,1 @@
-"""What a host without Python needs of a tokenizer or a searcher: prepared calls of its kernels, and the bytes of its tokens."""
+"""The data of a tokenizer or a searcher for a host without Python: prepared calls of kernels, and the bytes of all tokens."""

@@ -1,4 +1,4 @@
-"""Calls that build arrays of a table from smaller ones.
+"""Calls that build arrays of a table from smaller arrays.
 
 Functions of NumPy with the same results as the kernels show which arrays can be built, so an export runs no kernel.
 """
@@ -21,27 +21,27 @@ from fst.runtime.encoder import Encoder
 from fst.runtime.exporting.contents import WORD, Array, Contents
 
 LOWEST_32 = (1 << 32) - 1
-KEY_BYTES = 24  # of a word
+KEY_BYTES = 24  # number of bytes of a word's key
 build_spans, build_words, build_short_words, build_merges = (
     Deferred("fst.runtime.exporting.kernels.builds", f"build_{name}") for name in ("spans", "words", "short_words", "merges")
 )
 
 
 def builds(encoder: Encoder, tokens: Contents | None) -> list[PreparedCall]:
-    """The calls that build arrays of a table from smaller ones, in their order; the last argument of each is the array.
+    """The calls that build arrays of a table from smaller arrays, in order; the last argument of each call is the array to build.
 
     Args:
         encoder: as in `calls`.
-        tokens: the bytes of its tokens, whose flags `WORD` are set.
+        tokens: the bytes of the encoder's tokens; this function sets the flags `WORD`.
     """
     return [call for call, built in _calls(encoder, tokens) if np.array_equal(call.arguments[-1], built)] if tokens else []
 
 
 def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, Array]]:
-    """The calls for arrays of these types, each with the array that it builds."""
+    """The calls that can build arrays of the encoder's tables, each with the array that it builds."""
     arguments = encoder._ids_runner.arguments
     shared = getattr(arguments, "shared", None)
-    yield PreparedCall(build_spans, tokens.sizes, tokens.spans), tokens.spans  # `contents` builds them in the same way
+    yield PreparedCall(build_spans, tokens.sizes, tokens.spans), tokens.spans  # `contents` builds these arrays in the same way
     if shared is not None and hasattr(shared, "short_words"):
         values = shared.words[3::4]
         tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
@@ -53,11 +53,11 @@ def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, A
         slots, merges = arguments.pairs
         planes = _planes(merges)
         yield PreparedCall(build_merges, planes, merges), _merges(planes)
-        yield PreparedCall(fill_slots, merges, slots), slots  # `slots_of` builds them in the same way
+        yield PreparedCall(fill_slots, merges, slots), slots  # `slots_of` builds these arrays in the same way
 
 
 def _words(tokens: Contents, displacements: Array, scalars: Scalars, size: int) -> Array:
-    """The array of a size that `build_words` fills."""
+    """The array that `build_words` fills, of this size."""
     numbers, sizes, keys = _keys(tokens)
     hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(1, dtype=np.uint64)
     slots = (hashed >> scalars.slot_shift ^ displacements[hashed >> scalars.bucket_shift]) & np.uint64(size // 4 - 1)
@@ -74,7 +74,7 @@ def _short_words(tokens: Contents, bits: int) -> Array:
 
 
 def _keys(tokens: Contents) -> tuple[Array, Array, Array]:
-    """The ids of tokens with the flag `WORD`, uint64[n]; their sizes, uint64[n]; their bytes and zeros, uint64[n, 3]."""
+    """For tokens with the flag `WORD`: the ids, uint64[n]; the sizes, uint64[n]; the bytes, padded with zeros, uint64[n, 3]."""
     numbers = np.flatnonzero(tokens.flags & WORD)
     sizes, begins = tokens.spans[numbers] & np.uint64(MAX_SIZE), tokens.spans[numbers] >> np.uint64(SIZE_BITS)
     places = np.arange(KEY_BYTES, dtype=np.uint64)
@@ -83,7 +83,7 @@ def _keys(tokens: Contents) -> tuple[Array, Array, Array]:
 
 
 def _planes(merges: Array) -> Array:
-    """uint8[9, n], the lowest three bytes of each number; such rows are compressed better than the numbers."""
+    """Return uint8[9, n], the lowest three bytes of each number as rows, because rows of bytes compress better than numbers."""
     return np.stack([merges[:, column] >> shift & 0xFF for column in range(3) for shift in (0, 8, 16)]).astype(np.uint8)
 
 

@@ -50,7 +50,7 @@ class Calls(NamedTuple):
     Attributes:
         units: the maximum number of units of a text.
         arrays: the arrays that a host reads or writes, by name.
-        calls: the calls by name, those that find spans with the suffix ``_spans``; None for a call that is not made. The call
+        calls: the calls by name; None for a call that is not made. Names of calls that find spans end with ``_spans``. The call
             "encode_part" encodes a text that continues in the next call.
     """
 
@@ -63,7 +63,7 @@ def encoder_of(machine: object) -> Encoder:
     """The encoder of a tokenizer or a searcher.
 
     Raises:
-        UnsupportedError: the object is neither, or a keyword is empty.
+        UnsupportedError: the object is neither a tokenizer nor a searcher, or a keyword is empty.
     """
     if isinstance(machine, Searcher) and not machine._matcher._empties:
         return machine._matcher
@@ -80,7 +80,7 @@ def calls(encoder: Encoder, units: int) -> Calls:
         units: the maximum number of units of a text.
 
     Raises:
-        UnsupportedError: kernels cannot read single texts of this table, or some texts have no ids.
+        UnsupportedError: the kernels of this table cannot read single texts, or some texts have no ids.
     """
     runner, spans = encoder._ids_runner, _spans_runner(encoder)
     if not runner.encodes_all:
@@ -89,7 +89,7 @@ def calls(encoder: Encoder, units: int) -> Calls:
         raise UnsupportedError(f"{encoder._table.kind} tables whose texts can only be read in batches cannot be exported")
     workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
     common = encoder._special_ids, workspace, np.zeros(units + PAST_END, runner.unit_type), starts, units
-    if spans:  # kernels for spans find ids alone just as fast
+    if spans:  # without spans, kernels for spans are as fast as kernels for ids
         front_end, runner = runner.front_end, copy(spans)
         runner.front_end = front_end
     ids = plan(runner, *common, with_spans=False)
@@ -110,13 +110,15 @@ def calls(encoder: Encoder, units: int) -> Calls:
 
 
 def of_plan(ids: Plan, workspace: Workspace, suffix: str) -> dict[str, PreparedCall | None]:
-    """The calls for whole texts, whose names end with a suffix: one that encodes all texts, or the texts that another one lets pass."""
+    """The calls for whole texts; their names end with `suffix`. The call `encode` encodes all texts, or only those for which `is_unchanged`
+    returns 1.
+    """
     is_unchanged = None if ids.calls["rewrite"] else ids.calls["is_unchanged"]
     return {f"is_unchanged{suffix}": is_unchanged, f"encode{suffix}": part_of(ids, NO_MORE, workspace)}
 
 
 def part_of(ids: Plan, more: Any, workspace: Workspace) -> PreparedCall | None:
-    """The call that encodes a text or a part of it, and rewrites it before if necessary.
+    """The call that encodes a text or a part of a text, after rewriting it if necessary.
 
     Args:
         ids: the calls for whole texts.
@@ -149,7 +151,7 @@ def path_of(table: Any, text: Array, starts: Array, work: Any, path: Array) -> P
 
 
 def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> PreparedCall | None:
-    """The call that changes spans after the kernels; None if the table needs none.
+    """The call that changes spans after the kernels; None if the table does not need this call.
 
     Args:
         encoder: as in `calls`.
@@ -171,7 +173,7 @@ def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> Prepa
 
 
 def _spans_runner(encoder: Encoder) -> Runner | None:
-    """The runner for spans; None if there is none."""
+    """The runner for spans; None if the encoder has no spans."""
     try:
         return encoder._spans_runner
     except UnsupportedError:

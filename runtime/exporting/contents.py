@@ -16,20 +16,22 @@ from fst.tables.decoder_steps import ALL, Steps, plan
 from fst.tables.header import ByteLevelDecoder, StepsDecoder
 
 Array = NDArray[Any]
-# Flags of an id: no token has it; it is skipped with the special tokens; at the end of a text, its last byte is dropped; its token
-# represents a byte; its token is in the table of words.
+# Flags of an id: no token has this id; the id is skipped with the special tokens; at the end of a text, the last byte of its token is
+# dropped; its token represents a byte; its token is in the table of words.
 UNKNOWN, SKIPPED, SHORTENED, BYTE, WORD = 1, 2, 4, 8, 16
 MOST_DROPS = 15
 
 
 class Contents(NamedTuple):
-    """The bytes of tokens, one after another in the order of ids. A text is the bytes of its tokens without their first few bytes.
+    """The bytes of tokens, one after another in the order of ids. A text consists of the bytes of its tokens, without the bytes that
+    `drops` removes from each token.
 
     Attributes:
         contents: uint8[n], and `fst.runtime.rows.texts.PAST_END` zeros, because a kernel reads past the end.
         sizes: uint16[ids], the number of bytes of each token.
         flags: uint8[ids], bits of `UNKNOWN`, `SKIPPED`, `SHORTENED`, `BYTE` and `WORD`.
-        drops: uint8[ids], the number of bytes to drop from a token that is the first with bytes in a text; and, times 16, from others.
+        drops: uint8[ids], two numbers of bytes to drop from the start of a token: the low 4 bits for the first token with bytes in a text,
+            the high 4 bits for other tokens.
         spans: uint64[ids], the span of each token, see `fst.pretokens.decoding`.
     """
 
@@ -57,7 +59,7 @@ def contents(tok: Tokenizer) -> Contents | None:
 
 
 def _of_steps(names: Mapping[int, str], steps: Steps, skipped: Collection[int]) -> Contents | None:
-    """The bytes of tokens that a decoder changes step by step."""
+    """The bytes of the tokens if the decoder changes tokens step by step."""
     by = plan(steps)
     if by is None or not by.drops_at_most_one or any(step.get("leading") == ALL for step in steps):
         return None
@@ -69,12 +71,12 @@ def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collecti
     """Lay out the bytes of tokens.
 
     Args:
-        whole: for each id, the bytes of its token as the first of a text, elsewhere, and as the last.
+        whole: for each id, the bytes of its token as the first token of a text, as a middle token, and as the last token.
         skipped: the ids that are skipped with the special tokens.
-        are_bytes: the ids of tokens that represent a byte, of which each is decoded to U+FFFD if a run of them is not UTF-8.
+        are_bytes: the ids of tokens that represent a byte; if a run of such tokens is not UTF-8, each token is decoded to U+FFFD.
 
     Returns:
-        None if the bytes of a token depend on other tokens in another way.
+        None if the bytes of a token depend on other tokens in a way that `Contents` cannot express.
     """
     ids = max(whole, default=-1) + 1
     sizes, flags, drops = np.zeros(ids, np.uint16), np.full(ids, UNKNOWN, np.uint8), np.zeros(ids, np.uint8)
@@ -92,6 +94,6 @@ def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collecti
 
 
 def spans_of(sizes: Array) -> Array:
-    """The spans of tokens whose bytes are next to each other, as the kernel `build_spans` finds them."""
+    """The spans of tokens whose bytes are concatenated; equal to the result of the kernel `build_spans`."""
     ends = np.cumsum(sizes, dtype=np.uint64)
     return ends - sizes << np.uint64(SIZE_BITS) | sizes

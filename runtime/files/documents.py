@@ -21,7 +21,7 @@ MEND_TEXT = "correct it, or pass --errors replace or skip"
 
 
 class Fault(NamedTuple):
-    """An error in a document, and the remedy that commands with the option --errors recommend."""
+    """An error in a document, with the remedy that commands with the option --errors recommend."""
 
     what: str
     remedy: str

@@ -76,7 +76,9 @@ class Reading:
 
     @property
     def carried_name(self) -> str | None:
-        """The name of the field or column to which a command writes the text; None: it writes no fields or columns of the input."""
+        """The name of the field or column to which a command writes the text; None: the command writes no fields or columns of the
+        input.
+        """
         return self.text_name if self.others else None
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:

@@ -1,7 +1,7 @@
 r"""Documents of plain text, from files and standard input: lines, texts between separators, or complete files.
 
 Only "\n" ends a line; all characters before it, such as "\r", belong to the document. Input is read in blocks as it arrives, so that memory
-is bounded for files of any size, and the output for a line that is typed or piped appears immediately.
+is bounded for files of any size, and the output for a typed or piped line appears immediately.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def blocks(
 
     Args:
         source: the file.
-        separator: the bytes between documents; None: the file is one document. Text after the last separator is a document, too, unless it
-            is empty or, if the separator is not a line feed, consists of whitespace.
+        separator: the bytes between documents; None: the file is one document. Text after the last separator is a document, too. There are
+            two exceptions: empty text and, if the separator is not a line feed, text of whitespace.
         in_pieces: whether a document of more than `LONG_BYTES` is divided into pieces, each of which is a block.
         with_ends: whether documents include the separator at their end.
         most: the maximum size in bytes of a document that is not divided; None: `MOST_BYTES`.

@@ -58,13 +58,13 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
 
 class Streams(io.RawIOBase):
     """A reader of consecutive compressed streams in a file; `new` returns a decompressor for one stream. Other data after a stream is an
-    error, whereas `bz2` and `lzma` ignore it.
+    error here; `bz2` and `lzma` ignore such data.
     """
 
     def __init__(self, file: io.RawIOBase, new: Callable[[], Any]) -> None:
         self._file, self._new = file, new
         self._decompressor = new()
-        self._waiting = b""  # the first bytes of the next stream
+        self._waiting = b""  # the first bytes of the next compressed stream
 
     def readable(self) -> bool:
         """Always True."""

@@ -98,7 +98,7 @@ class Whole:
 
 
 def _parts(piece: bytes) -> Iterator[bytes]:
-    """Split a piece into parts, so small that the C library returns their memory to the system."""
+    """Split a piece into parts that are so small that the C library returns the memory of each part to the system."""
     return (piece[first : first + PART_BYTES] for first in range(0, len(piece), PART_BYTES))
 
 

@@ -80,7 +80,7 @@ def _in_python() -> Generator[None, None, None]:
 
 
 def _argument(option: re.Match[str]) -> str:
-    """Convert an option of the command line, and its value if there is one, to a Python argument.
+    """Convert an option of the command line, together with its value if it has one, to a Python argument.
 
     Examples:
         >>> OPTION.sub(_argument, "name it with --column; or pass --input-format text")

@@ -95,8 +95,8 @@ def _blaming(name: str, packing: str | None) -> Iterator[None]:
 
 
 class Forward(io.RawIOBase):
-    """A file that can be read only from the beginning to the end, without seeking. `head` contains bytes that were already read from it;
-    `read` returns them first.
+    """A file that can be read only from the beginning to the end, without seeking. `head` contains bytes that were already read from the
+    file; `read` returns these bytes first.
     """
 
     def __init__(self, file: Any, head: bytes = b"") -> None:

@@ -1,4 +1,4 @@
-"""The import of pyarrow, or an error with the command that installs it; and zstd, which pyarrow unpacks."""
+"""Import pyarrow, or raise an error with the command that installs it; unpack zstd with pyarrow."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ STEP = np.uint64(decoding.STEP)  # number of bytes to copy at a time
 
 @part
 def put_bytes(data, at, end, out, filled):
-    """Copy the bytes from `at` to `end`, and write no byte after them; return the new number of bytes. If `end` is before `at`, copy
+    """Copy the bytes from `at` to `end`, and write no byte after the copy; return the new number of bytes. If `end` is before `at`, copy
     nothing.
     """
     start = at

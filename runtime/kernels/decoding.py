@@ -3,7 +3,7 @@
 Kernels check nothing. They require:
 
 - The lowest `SIZE_BITS` bits of a span are the number of bytes of a token, and the other bits are the position of the first byte in
-  ``contents``. The last span is empty, and is used for all numbers above the highest id.
+  ``contents``. The last span is empty, and represents all numbers above the highest id.
 - ``contents`` has at least `STEP` bytes after the last span, and ``data`` has at least `STEP` bytes after the last row, because bytes are
   copied `STEP` at a time.
 - ``splits`` contains positions in ``ids``, in ascending order.

@@ -30,7 +30,7 @@ GENERATED = not DISABLED and has_private_parts()
 CHECKS_SIZES = os.environ.get("FST_CHECK_SIZES") == "1"
 
 BIT, BYTE, UNIT, INT, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
-KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
+KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words contains 12 symbols and the word's value
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
 BMP = 2 << 16  # number of bytes of a table with a class for each unit of UTF-16
@@ -38,13 +38,14 @@ PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes 
 
 
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], sizes: Sequence[int] = (), *, numbers: int = 0) -> Any:
-    """Make an intrinsic, whose arguments are pairs of an array and an index into this array, or one number, or a pair and a number.
+    """Make an intrinsic. Its arguments are pairs of an array and an index into this array; or one number; or a pair and a number.
 
     Args:
         name: the name of the function in `fst.runtime.kernels.plain_intrinsics`.
         result: the type of the result.
         generate: makes the code; its arguments are the code builder, and a pointer to the element of each pair, or the number.
-        sizes: for each pair, at most three, the number of bytes from the element on that the code reads or writes; see `CHECKS_SIZES`.
+        sizes: for each pair (at most three pairs), the number of bytes that the code reads or writes from the element on; see
+            `CHECKS_SIZES`.
         numbers: 1 if a number follows the pair.
     """
     if not GENERATED:
@@ -147,7 +148,7 @@ def _copy_16(builder: Any, data: Any, out: Any) -> Any:
 
 
 def _copy_ids(count: int, builder: Any, source: Any, ids: Any) -> Any:
-    """Generate a copy of `count` ids. All are read before any is written, in as few registers as the processor has."""
+    """Generate a copy of `count` ids. All ids are read before any id is written, in as few registers as the processor allows."""
     kind = ir.VectorType(INT, count)
     builder.store(builder.load(builder.bitcast(source, kind.as_pointer()), align=4), builder.bitcast(ids, kind.as_pointer()), align=4)
     return ir.Constant(BYTE.as_pointer(), None)
@@ -203,7 +204,7 @@ def _symbols_of(builder: Any, text: Any, table: Any, symbols: Any) -> Any:
 
 
 def _decide(places: range, count: int, builder: Any, symbols: Any, products: Any, masks: Any) -> Any:
-    """Generate `decide` for the symbols of a window at `places`, which are below `count`."""
+    """Generate `decide` for windows with symbols at `places`; all symbols are below `count`."""
     read = {place: _wide(builder, symbols, place) for place in places}
     begins = unsure = _all(0)
     for group in range(GROUPS):
@@ -216,7 +217,7 @@ def _decide(places: range, count: int, builder: Any, symbols: Any, products: Any
 
 
 def _sets_of(builder: Any, products: Any, at: int, count: int, symbols: Any) -> Any:
-    """Look up the sets that contain each of 64 symbols, which are below `count`."""
+    """For each of 64 symbols, which are below `count`, look up the sets that contain it."""
     if _has(PERMUTES):
         permute = _function(builder, "llvm.x86.avx512.permvar.qi.512", WIDE_BYTES, [WIDE_BYTES] * 2)
         return builder.call(permute, [_wide(builder, products, at), symbols])
@@ -295,14 +296,15 @@ def _opaque(builder: Any, number: Any) -> Any:
     return builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [number], side_effect=False)
 
 
-# Return a number unchanged. The compiler cannot see its value, and thus cannot replace a selection by mask with a branch.
+# Return a number unchanged. The compiler cannot see the number's value, and thus cannot replace a selection by mask with a branch.
 opaque = _intrinsic("opaque", types.uint64, _opaque)
 
-# Count the 0 bits below the lowest 1 bit of a word (64 for the word 0), and count all 1 bits.
+# Count the 0 bits below the lowest 1 bit of a word (64 for the word 0). The second function counts all 1 bits.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)))
 ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word))
 
-# Hash a key, which is 16 masked symbols, (symbols, start, masks, index); and test whether a slot contains this key, (…, words, index).
+# Hash a key of 16 masked symbols, (symbols, start, masks, index). The second function tests whether a slot contains this key, (…, words,
+# index).
 hash_of = _intrinsic("hash_of", types.uint64, _hash, (32, 32))
 is_key = _intrinsic("is_key", types.boolean, _is_key, (32, 32, 32))
 
@@ -311,7 +313,7 @@ word_at = _intrinsic("word_at", types.uint64, _word_at, (8,))
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); return a bit mask: bit i is set if the class of unit i has
 # NOT_PLAIN. For units that are not ASCII, `classes_of` may also set bits and write wrong classes. `classes_looked_up` looks up every unit,
-# and is always exact.
+# so its results are always exact.
 classes_of = _intrinsic("classes_of", types.uint64, _classes, (BMP, 64, 64))
 classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), (BMP, 64, 64))
 
@@ -319,19 +321,19 @@ classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_class
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), (128,), numbers=1)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), (128,), numbers=1)
 
-# Whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions. They are also used in interpreted kernels, so
-# that tests with interpreted kernels run this code.
+# Whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions. These functions are also used in interpreted
+# kernels, so that tests with such kernels run their code.
 AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
 
 # Write the symbols of 64 bytes, (text, at, plain, 0, symbols, out), see `fst.pretokens.arguments.Arguments.plain`; return a bit mask of the
-# bytes that are not plain: they are not ASCII, or a special token may begin with this byte and the next one. These bytes get any symbol.
-# The byte after the last one is not read, so a special token may begin with any last byte.
+# bytes that are not plain: they are not ASCII, or a special token may begin with this byte and the next byte. The symbols of these bytes
+# are arbitrary. The byte after the last of the 64 bytes is not read, so a special token may begin with any last byte.
 symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, (64, 128, 64)) if GENERATED and AT_ONCE else plain("symbols_of")
 
-# Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
-# (`fst.pretokens.boundaries`). Write a bit mask of the characters that are unsure to masks[0], and return one of the characters where a
-# pre-token begins; its bits of unsure characters have no meaning. `decide` reads all symbols of a window, which must be below
-# `SYMBOLS_AT_ONCE`; `decide_by_three` reads only the last three, which must be below `SYMBOLS`.
+# Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols begin at index ``at + 3``
+# (`fst.pretokens.boundaries`). Write a bit mask of the unsure characters to masks[0]. Return a bit mask of the characters where a pre-token
+# begins; in this mask, the bits of unsure characters have no meaning. `decide` reads all symbols of a window; they must be below
+# `SYMBOLS_AT_ONCE`. `decide_by_three` reads only the last three symbols; they must be below `SYMBOLS`.
 SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16  # with AVX2, one shuffle looks up sets of 16 symbols
 _by_five, _by_three = partial(_decide, range(SYMBOLS_IN_PRODUCT), SYMBOLS_AT_ONCE), partial(_decide, range(*THREE), SYMBOLS)
 _read = [(63 + stop, PRODUCTS_SIZE, 8) for stop in (SYMBOLS_IN_PRODUCT, THREE[1])]
@@ -341,7 +343,7 @@ decide_by_three = _intrinsic("decide_by_three", types.uint64, _by_three, _read[1
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
 continuing = _intrinsic("continuing", types.uint64, _continuing, (64,))
 
-# Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop, according to a table of `fst.text.stops`.
+# Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop according to the table, see `fst.text.stops`.
 stops_in = _intrinsic("stops_in", types.uint64, _stops_in, (65, STOPS_SIZE)) if GENERATED and AT_ONCE else plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).
@@ -350,7 +352,7 @@ prefetch = _intrinsic("prefetch", types.void, _prefetch, (0,))
 # Copy 32 bytes to 32 units, (data, at, text, out); return a bit mask: bit i is set if byte i is not ASCII.
 widen = _intrinsic("widen", types.uint64, _widen, (32, 64))
 
-# Copy 32 bytes; return the bit mask of `widen`.
+# Copy 32 bytes; return the same bit mask as `widen`.
 copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, (32, 32))
 
 # Copy 16 bytes, (data, at, bytes, out).

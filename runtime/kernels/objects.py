@@ -1,6 +1,6 @@
 """Intrinsics for Python objects, and for prepared calls of kernels. The caller must hold the interpreter's lock.
 
-`fst.runtime.kernels.plain_intrinsics` replaces these functions in the same way as those of `fst.runtime.kernels.intrinsics`.
+`fst.runtime.kernels.plain_intrinsics` replaces these functions in the same way as the functions of `fst.runtime.kernels.intrinsics`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fst.core.numba_types import OBJECT
 from fst.runtime.kernels.intrinsics import BYTE, GENERATED, INT, WORD, called, plain
 
 ADDRESS = BYTE.as_pointer()
-ENTRY = ir.FunctionType(WORD, [WORD.as_pointer()]).as_pointer()  # of a prepared call
+ENTRY = ir.FunctionType(WORD, [WORD.as_pointer()]).as_pointer()  # the type of the function of a prepared call
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a character in bytes → type of a str's characters
 
 
@@ -168,13 +168,13 @@ bytes_length = _of_row("bytes_length", lambda: types.int64, _length("PyBytes_Siz
 characters = _of_row("characters", _characters_kind, _characters)
 bytes_of = _of_row("bytes_of", lambda: _array_of(1), _bytes)
 
-# Return the same views for a str that is itself the argument.
+# Return the same views as `characters` for a str, which is the argument.
 characters_of = _of("characters_of", _characters_kind, [OBJECT], _characters)
 
-# Make a prepared call, see `fst.core.prepared`; return the result of the kernel if it is a number, otherwise 0; or `FAILED`.
+# Make a prepared call, see `fst.core.prepared`; return the kernel's result if this is a number, otherwise 0; `FAILED` if the call fails.
 run = intrinsic(lambda _, words: (types.uint64(words), _run)) if GENERATED else plain("run")
 
-# Replace the first word of an array by another word, atomically; return the word before.
+# Replace the first word of an array by another word, atomically; return the replaced word.
 exchange = intrinsic(lambda _, words, word: (types.uint64(words, word), _exchange)) if GENERATED else plain("exchange")
 
 # Release the interpreter's lock, and return a number, with which `acquire` takes the lock again.
@@ -186,8 +186,8 @@ acquire = _of("acquire", lambda: types.void, [types.uint64], _acquire)
 new_list = _of("new_list", lambda: OBJECT, [types.int64], _new_list)
 put_tuple = _of("put_tuple", lambda: types.void, [OBJECT, types.int64, OBJECT, *[types.int64] * 3], _put_tuple)
 
-# Put a str into a list, (list, place, address, length): made of UTF-8, or of UTF-16 without surrogates; and put a str of another list, or
-# its copy if it is an object of a subclass, (list, place, other list, row).
+# Put a str into a list, (list, place, address, length): made of UTF-8, or of UTF-16 without surrogates. The third function puts a str of
+# another list, or a copy of an object of a subclass, into the list, (list, place, other list, row).
 put_utf_8 = _of("put_utf_8", lambda: types.void, [OBJECT, *[types.int64] * 3], _put_made("PyUnicode_DecodeUTF8"))
 put_utf_16 = _of("put_utf_16", lambda: types.void, [OBJECT, *[types.int64] * 3], _put_made("PyUnicode_FromKindAndData", INT(2)))
 put_row = _of("put_row", lambda: types.void, [OBJECT, types.int64, types.int64, types.int64], _put_row)

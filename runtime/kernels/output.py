@@ -12,7 +12,9 @@ from fst.tables.kernel_call import IDS_ALONE
 
 @inlined
 def copy(source, start, end, ids, at):
-    """Copy a run of ids, 32 at a time, so that the end of nearly no run is mispredicted; return the output index after the last id."""
+    """Copy a run of ids, 32 at a time, so that the processor mispredicts the end of very few runs; return the output index after the last
+    id.
+    """
     for offset in range(U0, end - start, U32):
         copy_32_ids(source, start + np.uint64(offset), ids, at + np.uint64(offset))
     return at + (end - start)
@@ -30,7 +32,7 @@ def copy_few(source, start, end, ids, at):
 def put_special_ids(around, at, output):
     """Write the special ids before a text, or after it; return the output index after the last id.
 
-    Inlined, because a call would pass all arrays, which takes 10% of the total time for texts as short as a line of code.
+    Inlined, because a call would pass all arrays, which takes 10% of the total time of a text as short as a line of code.
     """
     ids = output.ids
     for index in range(len(around)):

@@ -22,7 +22,8 @@ from fst.text.stops import SECONDS as SECONDS_AT
 U0, U1, U2, U3, U4, U6, U7, U8, U15 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 15))
 U16, U32, U48, U63, U64 = (np.uint64(number) for number in (16, 32, 48, 63, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
-# Masks of the lowest 1 of 2, 2 of 4 and 4 of 8 bits; and a mask for the final count, which is at most 64.
+# Masks of the lowest bit of each 2 bits, of the lowest 2 of each 4 bits and of the lowest 4 of each 8 bits; and a mask for the final count,
+# at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
 UTF_16 = f"utf-16-{byteorder[0]}e"
@@ -139,7 +140,7 @@ def symbols_of(text: Any, at: Any, plain: Any, _: Any, symbols: Any, out: Any) -
 
 @part
 def decide(symbols: Any, at: Any, products: Any, _: Any, masks: Any, place: Any) -> Any:
-    """Return a bit mask of 64 characters: bit i is set if a pre-token begins at character i. Write one of the unsure characters to
+    """Return a bit mask of 64 characters: bit i is set if a pre-token begins at character i. Write a bit mask of the unsure characters to
     ``masks[place]``.
     """
     return decide_by(symbols, at, products, masks, place, 0)
@@ -270,7 +271,7 @@ def run(words: Any) -> Any:
 
 
 def exchange(words: Any, word: Any) -> Any:
-    """Replace the first word of an array; return the word before."""
+    """Replace the first word of an array; return the replaced word."""
     before = words[0]
     words[0] = word
     return before
@@ -301,12 +302,12 @@ def put_tuple(items: Any, place: Any, kind: Any, *numbers: Any) -> None:
 
 
 def put_utf_8(items: Any, place: Any, address: Any, length: Any) -> None:
-    """Put a str into a list, made of UTF-8 at an address."""
+    """Make a str from UTF-8 at an address, and put the str into a list."""
     items[place] = string_at(int(address), int(length)).decode()
 
 
 def put_utf_16(items: Any, place: Any, address: Any, length: Any) -> None:
-    """Put a str into a list, made of UTF-16 at an address."""
+    """Make a str from UTF-16 at an address, and put the str into a list."""
     items[place] = string_at(int(address), 2 * int(length)).decode(UTF_16)
 
 

@@ -1,4 +1,4 @@
-"""Kernels that read one short str, run prepared calls on it, and return their result, with a single call from Python.
+"""Kernels that read one short str, run prepared calls on this str, and return the result; Python makes a single call.
 
 The kernels copy the text before they release the interpreter's lock. They require a buffer for `fst.tables.kernel_call.SHORT` characters,
 and arguments that no other thread uses; `fst.runtime.short_texts` ensures this.
@@ -16,12 +16,12 @@ from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_li
 from fst.tables.kernel_call import SHORT
 
 FAILED = np.uint64(prepared.FAILED)
-HELD = np.uint64(512)  # maximum number of units of a text that is encoded without releasing the lock, which would take longer
+HELD = np.uint64(512)  # maximum number of units of a text that is encoded without releasing the lock, because the release would take longer
 
 
 @inlined
 def run_calls(short):
-    """Run the kernels on the text; return False if it needs a batch."""
+    """Run the kernels on the text; return False if the text needs a batch."""
     if not len(short.is_unchanged) or run(short.is_unchanged) == U1:
         return run(short.encode) != FAILED
     return len(short.rewrite) > 0 and run(short.rewrite) != FAILED and run(short.encode_rewritten) != FAILED
@@ -36,8 +36,8 @@ def is_short(views):
 
 @inlined
 def encoded(end, is_wrong, short):
-    """Encode the text, which has `end` units; return the number of ids, or -1 if the text needs a batch. `is_wrong`: it has a lone
-    surrogate.
+    """Encode the text, which has `end` units; return the number of ids, or -1 if the text needs a batch. `is_wrong`: whether the text has a
+    lone surrogate.
     """
     if is_wrong:
         return -1
@@ -83,7 +83,7 @@ def encode_utf_16(text, short):
 
 @inlined
 def tuples(text, short, kind):
-    """Find the ids of a str, and their spans, as in `find`."""
+    """Find the ids of a str, and the spans of the ids, as in `find`."""
     count = encode_utf_8(text, short)
     if count < 0:
         return nothing()
@@ -96,7 +96,7 @@ def tuples(text, short, kind):
 
 @object_kernel
 def find(short, in_use, kind, text):
-    """Find the ids of a str, and their spans, with kernels that read UTF-8.
+    """Find the ids of a str, and the spans of the ids, with kernels that read UTF-8.
 
     Args:
         short, text: as in `encode_utf_8`.
@@ -104,7 +104,7 @@ def find(short, in_use, kind, text):
         kind: a subclass of tuple.
 
     Returns:
-        A list with an object of `kind` for each id: the id, the start and the end; None if the text needs a batch, or `short` is in use.
+        A list with an object of `kind` for each id: the id, the start and the end. None if the text needs a batch, or `short` is in use.
     """
     if exchange(in_use, U1):
         return nothing()

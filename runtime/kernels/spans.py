@@ -8,17 +8,17 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF
 
 @inlined
 def pack_span(first, end):
-    """Pack a span: its first character, and one past its last."""
+    """Pack a span from its first character and one past its last character."""
     return first | end << HALF
 
 
 @inlined
 def span_of(item):
-    """Return the first character of a span, and one past its last."""
+    """Return the first character of a span, and one past its last character."""
     return item & LOW_HALF, item >> HALF
 
 
 @inlined
 def join_spans(one, other):
-    """Pack the span from the start of a span to the end of another."""
+    """Pack the span from the start of one span to the end of another."""
     return one & LOW_HALF | other >> HALF << HALF

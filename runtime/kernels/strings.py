@@ -1,4 +1,4 @@
-"""Make a list of str of rows of UTF-8. A row that is equal to a given str becomes this object, without a copy."""
+"""Make a list of str from rows of UTF-8. For a row that is equal to a given str, the list contains the given object, not a copy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def are_equal(text, at, size, given):
 
 @inlined
 def put_units(text, at, end, units):
-    """Write the units of UTF-16 of a text; return their number, or `SUPPLEMENTARY` if a character needs two."""
+    """Write the units of UTF-16 of a text; return the number of units, or `SUPPLEMENTARY` if a character needs two units."""
     count = U0
     while at < end:
         plain = put_wide(text, at, end, units, count)
@@ -47,7 +47,7 @@ def put_units(text, at, end, units):
 
 @inlined
 def put_wide(text, at, end, units, count):
-    """Widen bytes up to the first byte that is not ASCII; return their number."""
+    """Widen bytes up to the first byte that is not ASCII; return the number of bytes."""
     start = at
     while at + STEP <= end:
         wide = widen(text, at, units, count + (at - start))

@@ -54,8 +54,8 @@ def follower(data, at):
 
 @inlined
 def character_at(data, at, left):
-    """Decode the character at a position, where `left` bytes are left; return its code point, and its length in bytes, or 0 if it is
-    malformed.
+    """Decode the character at a position, where `left` bytes are left; return the code point, and the length in bytes, which is 0 for a
+    malformed character.
     """
     first = np.uint64(data[at])
     if first < THREE:
@@ -110,7 +110,7 @@ def put_characters(data, at, end, text, filled):
 def put_utf_8(data, at, end, text, filled):
     """Write the UTF-8 from `at` to `end` as UTF-16. ASCII is written 32 bytes at a time.
 
-    The last step may read bytes past `end` and write their units, which the next row overwrites.
+    The last step may read bytes past `end` and write units for them; the next row overwrites these units.
 
     Returns:
         The new number of units, and whether the bytes are UTF-8.

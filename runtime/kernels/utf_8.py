@@ -26,13 +26,13 @@ from fst.runtime.kernels.unicode import (
 
 LOW_6, STEP = np.uint64(63), U32  # `STEP`: number of bytes to copy at a time
 TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # high bits of the first of two, three and four bytes
-LEAD_MASK, CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a mask, and its result for bytes that continue a character
+LEAD_MASK, CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a mask, and the result of this mask for bytes that continue a character
 THREE_BYTES = np.uint64(0x800)  # the lowest code point of three bytes
 
 
 @inlined
 def put_ascii(data, at, end, text, filled):
-    """Copy bytes at least up to the first byte that is not ASCII; return the number of bytes before it."""
+    """Copy bytes at least up to the first byte that is not ASCII; return the number of bytes before this byte."""
     start = at
     while at + STEP <= end:
         wide = copy_bytes(data, at, text, filled + (at - start))

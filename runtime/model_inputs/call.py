@@ -7,7 +7,7 @@ A call has four steps::
     layout    ids of all texts → plan: the ids of each row, after truncation and windows
               plan → arrays: with special tokens, padding, type ids and masks
 
-Each step passes its result to the next step, and no state is stored between calls.
+Each step passes its result to the next step; no state is stored between calls.
 """
 
 from __future__ import annotations
@@ -152,7 +152,9 @@ class Caller(Resolver):
         return np.concatenate([layout.put(words, template), self._offsets(layout, batch)])
 
     def _names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None]:
-        """Return the names of tokens, from the first four fields of `Encoding.table`; without `located`, "" for tokens of texts."""
+        """Return the names of tokens, from the first four fields of `Encoding.table`; without `located`, tokens of texts have the name
+        "".
+        """
         ids, _, attended, special = table[:4]
         names = [model.id_to_token(number) for number in ids.tolist()]
         if not located:
@@ -244,7 +246,7 @@ class Row(Encoding):
     Args:
         rows: the data that all rows share.
         number: the number of the row.
-        begin, end: the index of the row's first token in the concatenated rows, and one past its last.
+        begin, end: the index of the row's first token in the concatenated rows, and one past its last token.
     """
 
     def __init__(self, rows: Rows, number: int, start: int, end: int) -> None:
@@ -305,7 +307,8 @@ def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None
 def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
     """Encode a few short texts without the overhead of a batch; return the result of `_encoded`.
 
-    Return None if there are too many texts, if a text is too long or malformed, or if kernels may be unable to read the texts in place.
+    Return None if there are too many texts, if a text is too long or malformed, or if it is uncertain that kernels can read the texts in
+    place.
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None

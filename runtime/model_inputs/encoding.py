@@ -43,11 +43,11 @@ class Encoding:
     """A row of tokens with their words and spans. Only `pad` and `truncate` change a row.
 
     Positions of words and characters count from the beginning of a text. ``sequence_index`` selects the text, 0 for the first or 1 for the
-    second of a pair; it is ignored if the row has one text. If texts were passed as lists of words, offsets count from the beginning of a
-    word.
+    second of a pair; the argument is ignored if the row has one text. If texts were passed as lists of words, offsets count from the
+    beginning of a word.
 
     Args:
-        tokens: the names of the tokens, or a function that returns them.
+        tokens: the names of the tokens, or a function that returns the names.
         n_sequences, table, cut_off: see the attributes.
 
     Attributes:
@@ -150,11 +150,11 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Truncate the row, and replace `overflowing` by the rows that are cut off. Unless `max_length` is 0, `n_sequences` becomes 1.
+        """Truncate the row, and replace `overflowing` by the rows that are cut off. If `max_length` is not 0, `n_sequences` becomes 1.
 
         Args:
             max_length: the maximum number of tokens, special tokens included.
-            stride: the number of tokens that a row in `overflowing` shares with the row before it.
+            stride: the number of tokens that a row in `overflowing` shares with the previous row.
             direction: the side where tokens are cut off, "right" or "left".
 
         Raises:
@@ -189,7 +189,7 @@ class Encoding:
         return self._at(6, token_index), self._at(7, token_index)
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the first token whose span contains a character; None if no span contains it."""
+        """Return the first token whose span contains a character; None if no span contains the character."""
         first, end = self._range(sequence_index)
         begins, ends = self.table[6:8, first:end]
         return _first_of(np.flatnonzero((begins <= char_pos) & (char_pos < ends)) + first)
@@ -200,16 +200,16 @@ class Encoding:
         return None if token is None else self.token_to_word(token)
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """Return the tokens of a word: the first, and one past the last; None if no token belongs to the word."""
+        """Return the tokens of a word: the first token, and one past the last; None if no token belongs to the word."""
         first, end = self._range(sequence_index)
         words = self.table[5, first:end]
-        # Words ascend within a text. If a search covers both texts of a pair, ``tokenizers`` stops at the first higher word.
+        # Words ascend within a text. If a search covers both texts of a pair, ``tokenizers`` stops at the first word with a higher index.
         words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
         found = np.flatnonzero(words == word_index) + first
         return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """Return the characters of a word: the first, and one past the last; None if no token belongs to the word."""
+        """Return the characters of a word: the first character, and one past the last; None if no token belongs to the word."""
         span = self.word_to_tokens(word_index, sequence_index)
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
 
@@ -230,7 +230,7 @@ class Encoding:
         return int(self.table[field, token_index]) if 0 <= token_index < len(self) else -1
 
     def _range(self, sequence_index: int) -> Span:
-        """Return the tokens of a text: the first, and one past the last; all tokens if the row has no text with this index."""
+        """Return the tokens of a text: the first token, and one past the last; all tokens if the row has no text with this index."""
         if not 0 <= sequence_index < self.n_sequences:
             return 0, len(self)
         found = np.flatnonzero(self.table[4] == sequence_index)
@@ -301,7 +301,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
 
     @property
     def n_sequences(self) -> int | None:
-        """The number of texts in the first row, 1 or 2; None without rows."""
+        """The number of texts in the first row, 1 or 2; None if there are no rows."""
         return self.encodings[0].n_sequences if self.encodings else None
 
     def tokens(self, batch_index: int = 0) -> list[str | None]:
@@ -333,7 +333,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return None if span is None else CharSpan(*span)
 
     def char_to_token(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """Return the first token whose span contains a character; None if no span contains it."""
+        """Return the first token whose span contains a character; None if no span contains the character."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_token(char, sequence_index)
 
@@ -343,13 +343,13 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return row.char_to_word(char, sequence_index)
 
     def word_to_tokens(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
-        """Return the tokens of a word: the first, and one past the last; None if no token belongs to the word."""
+        """Return the tokens of a word: the first token, and one past the last; None if no token belongs to the word."""
         row, word = self._row(batch_or_word_index, word_index)
         span = row.word_to_tokens(word, sequence_index)
         return None if span is None else TokenSpan(*span)
 
     def word_to_chars(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> CharSpan | None:
-        """Return the characters of a word: the first, and one past the last; None if no token belongs to the word."""
+        """Return the characters of a word: the first character, and one past the last; None if no token belongs to the word."""
         row, word = self._row(batch_or_word_index, word_index)
         span = row.word_to_chars(word, sequence_index)
         return None if span is None else CharSpan(*span)
@@ -374,7 +374,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self
 
     def _row(self, row_or_index: int, index: int | None) -> tuple[Encoding, int]:
-        """Return a row and an index into it. A single number is an index into the first row."""
+        """Return a row and an index into the row. A single number is an index into the first row."""
         if index is None:
             return self.encodings[0], row_or_index
         return self.encodings[row_or_index], index

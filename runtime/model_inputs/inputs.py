@@ -20,7 +20,7 @@ class Inputs(NamedTuple):
     """The texts of a call, in a flat list, and the texts of each sample.
 
     Attributes:
-        texts: all first texts, then all second texts; if texts are lists of words, the words of these lists.
+        texts: all first texts, then all second texts; if texts are lists of words, these are the words of the lists.
         samples: the argument ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         paired: whether there are second texts.
         alone: whether the argument of the call is a sample, and not a list of samples.

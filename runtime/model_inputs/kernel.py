@@ -29,7 +29,7 @@ from fst.runtime.model_inputs.plan import (
 
 @inlined
 def kept(first, second, paired, strategy, capacity):
-    """Compute the number of ids of the first and of the second text after truncation; -1 for a text of which no id would remain."""
+    """Compute the number of ids of the first and of the second text after truncation; -1 for a text without remaining ids."""
     over = first + second - capacity
     if strategy == KEEP or over <= 0:
         return first, second
@@ -62,7 +62,7 @@ def count_windows(count, size, stride):
 
 @inlined
 def window(start, end, size, stride, from_left, index):
-    """Compute the start and the end of a window. If `size` is 0, the first window is empty, and the second contains all ids."""
+    """Compute the start and the end of a window. If `size` is 0, the first window is empty, and the second window contains all ids."""
     if size == 0:
         return start, (end if index else start)
     if size >= end - start:
@@ -102,7 +102,7 @@ def plan_rows(splits, samples, cut, plan):
         inner = count if reverse else count_2
         for turn in range(count * count_2 if every else 1):
             if rows < len(plan):
-                # The outer loop is over the windows of the first text of the row. Except for row 0, the rows with the first window of that
+                # The outer loop is over the windows of the first text of the row. Except for row 0, the rows with the first window of this
                 # text come last.
                 place = turn + inner - 1 if turn else 0
                 again = place >= count * count_2
@@ -143,7 +143,7 @@ def lay_out(values, plan, single, pair, width, from_left, out):
         plan: int64[rows, 7], see `fst.runtime.model_inputs.plan`.
         single, pair: int64[pieces, 1 + planes], templates; each row of the array is an item. The first field of an item is 0 for the first
             text, 1 for the second text, and -1 for a special token. The other fields of an item are its values, one for each plane; the
-            kernel does not read the first value of a text. The last item is padding.
+            kernel does not read the first value of an item for a text. The last item is padding.
         width: the minimum length of rows, to which shorter rows are padded.
         from_left: whether padding is added on the left.
         out: int64[planes, n], the output: the rows, concatenated.

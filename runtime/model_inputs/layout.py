@@ -39,8 +39,8 @@ class Layout(NamedTuple):
         return np.maximum(self.plan[:, LENGTH], self.width)
 
     def put(self, values: NDArray[np.int32], template: Template) -> Ints:
-        """Make the planes of all rows, int64[planes, n]: the first contains the values of ids, all others contain constants of the
-        template.
+        """Make the planes of all rows, int64[planes, n]: the first plane contains the values of ids, all other planes contain constants of
+        the template.
         """
         single, pair = template
         count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()

@@ -48,12 +48,12 @@ class Options:
         multiple: the length of padded rows is a multiple of this number.
         pad_left: whether padding is added on the left.
         words: whether texts are lists of words.
-        whole: whether texts are str, and offsets are not needed.
+        whole: whether texts are str and offsets are not needed.
         kind: "np", "pt", or None for lists.
         filler: the padding token.
         names: the names of the members with one number per token, "input_ids" first.
         template: the templates, with one plane for each of `names`.
-        offsets, length: whether the result contains offsets, and the lengths of rows.
+        offsets, length: whether the result contains offsets; whether the result contains the lengths of rows.
     """
 
     special: bool
@@ -171,7 +171,7 @@ class Resolver:
             special=bool(add_special_tokens),
             cut=np.array([strategy, *capacities, stride, cut_left, windows, *added, self._reverse], np.int64),
             tight=strategy != KEEP and min(capacities) < 0,
-            max_ids=None if strategy == KEEP or cut_left or windows else capacities[0] + 1,  # one id more, to detect a longer text
+            max_ids=None if strategy == KEEP or cut_left or windows else capacities[0] + 1,  # one more id, to detect a longer text
             windows=windows,
             padding=filling,
             width=longest,

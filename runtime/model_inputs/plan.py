@@ -10,8 +10,8 @@ KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND = range(4)
 # special tokens around one text, and around a pair; whether the second text of a pair comes before the first.
 STRATEGY, CAPACITY, PAIR_CAPACITY, STRIDE, CUT_LEFT, WINDOWS, ADDED, PAIR_ADDED, REVERSED = range(9)
 
-# Fields of a sample, and of a row in a plan: start and end of the first text, start and end of the second text, and whether there is a
-# second text. In a sample, starts and ends are indices of texts; in a row, they are indices of ids. A row has two more fields: the index of
-# its sample, and its length without padding.
+# Fields of a sample, and of a row in a plan: the start and the end of the first text, the start and the end of the second text, and whether
+# there is a second text. In a sample, starts and ends are indices of texts; in a row, starts and ends are indices of ids. A row has two
+# more fields: the index of its sample, and its length without padding.
 FIRST_BEGIN, FIRST_END, SECOND_BEGIN, SECOND_END, PAIRED, SAMPLE, LENGTH = range(7)
 PLAN_FIELDS = 7

@@ -17,13 +17,13 @@ from fst.text.whitespace import BREAK, BREAKS, SPACE
 
 @dataclass
 class Parts:
-    """The parts of a text that become names of its tokens. The methods must be called in the order of the tokens.
+    """The parts of a text that become names of the text's tokens. The methods must be called in the order of the tokens.
 
     Attributes:
-        begins, unknown: the position in the raw text of each character that no token of the vocabulary matches; and these characters.
-        runs: for each of these characters, the number of its run of consecutive characters.
+        begins, unknown: for each character that no token of the vocabulary matches, its position in the raw text; and the character.
+        runs: for each of these characters, the number of the run of consecutive characters that contains it.
         added: the start, the end, the id and the text of each added token found.
-        named: the run from which the last unknown token got its name.
+        named: the number of the run that was the name of the last unknown token.
     """
 
     begins: list[int]

@@ -36,7 +36,7 @@ class OpenPretoken:
         return bool(read_on.call(text, self._machine, self._memo, self._reached))
 
     def drop_read(self) -> int:
-        """Forget the text that was read, and return its size. The next text must begin with the unread bytes."""
+        """Forget the text that was read, and return the size of this text. The next text must begin with the unread bytes."""
         size, self._reached[0] = int(self._reached[0]), 0
         return size
 

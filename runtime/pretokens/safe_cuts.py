@@ -1,20 +1,20 @@
 """The safe cuts of byte-level BPE and Unigram: positions where the adjacent characters prove that a pre-token begins, whatever the rest of
 the text is.
 
-A window (`fst.compile.pretokens.boundaries`) is a few consecutive characters, which decide whether a pre-token begins before the window's
-second last character. If a pre-token begins at this position, every search of the splitter that began before the position ends at the last
-character of the window or earlier. So the text up to the last character determines the pre-tokens before the position. The text after the
-position determines the pre-tokens after it, because each pre-token begins with a new search. The position is a safe cut if
+A window (`fst.compile.pretokens.boundaries`) is a few consecutive characters, which decide whether a pre-token begins at the window's
+second-to-last character. If a pre-token begins at this position, every search of the splitter that began earlier ends at the last character
+of the window or earlier. So the text up to the window's last character determines the pre-tokens before the position. The text after
+the position determines the pre-tokens after it, because each pre-token begins with a new search. The position is a safe cut if
 
 - the decision is the same if a text begins inside the window, because a kernel may begin to read at such a position;
 - the characters of the window and the two characters next to it are ASCII, because an ASCII character does not compose with the character
   before it, and is no part of a malformed sequence;
 - no added token overlaps or touches the window, which means that no added token begins with a character of the window or with the character
-  after it, contains both characters around the start of the window, or ends with the character before it;
+  after it, contains both characters around the start of the window, or ends with the character before the window;
 - the window neither begins nor ends with whitespace, if added tokens may include whitespace.
 
-So a kernel that reads an unfinished text up to the last character of the window stops at the cut, because a pre-token begins there, and the
-end of this pre-token is not certain yet.
+So a kernel that reads an unfinished text up to the last character of the window stops at the cut, because a pre-token begins at the cut,
+and the end of this pre-token is not certain yet.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _apart(added: Iterable[bytes]) -> tuple[Flags, Flags]:
 
     Returns:
         Two arrays. bool[129, 129], by the character before the window and the first character of the window: whether no added token
-        contains this pair or ends with the character before the window. bool[129], by a character in the window or after it: whether it is
-        ASCII and begins no added token.
+        contains this pair, and no added token ends with the character before the window. bool[129], by a character in the window or
+        directly after the window: whether the character is ASCII and begins no added token.
     """
     may_follow, inside = np.zeros((OTHER + 1, OTHER + 1), np.bool_), np.ones(OTHER + 1, np.bool_)
     may_follow[:OTHER, :OTHER], inside[OTHER] = True, False

@@ -45,8 +45,8 @@ class PretokenTokenizer(Tokenizer):
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - subclasses use `firsts`
         """Change spans as in ``sentencepiece``: the last byte token of a character gets the character's span; the byte tokens before it get
-        empty spans at its begin. Exports have a kernel for this, and for `_trim` of subclasses: `fst.runtime.exporting.kernels.trimming`;
-        tests/export/test_trimming.py compares the kernel with the methods.
+        empty spans at the begin of the character. For exports, the kernel `fst.runtime.exporting.kernels.trimming` replaces this method and
+        `_trim` of subclasses; tests/export/test_trimming.py compares the kernel with the methods.
         """
         if self._table.metadata.text.reference.startswith(SENTENCEPIECE):
             goes_on = np.flatnonzero(self._continues[ids[1:]])

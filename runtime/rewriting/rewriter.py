@@ -25,21 +25,22 @@ from fst.tables.table import Table
 if TYPE_CHECKING:
     from fst.bridge.rules import Explanation
 
-CHUNK = Limits(1 << 16, 1 << 16)  # the limits of the rows that a thread rewrites at a time, so few that they fit into the cache of a core
+CHUNK = Limits(1 << 16, 1 << 16)  # limits for the rows that a thread rewrites at a time, so that these rows fit into the cache of a core
 SHARE = 1 << 10  # maximum number of rows in the task of a thread
-MIN_SHARE = 1 << 18  # minimum number of characters or bytes per thread; fewer take less time than to wake up the thread
+MIN_SHARE = 1 << 18  # minimum number of characters or bytes per thread; rewriting fewer takes less time than to wake up a thread
 TASKS = 4  # minimum number of tasks per thread, so that all threads end at nearly the same time
 
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """The new texts of a batch, with the places in the old texts that they come from.
+    """The new texts of a batch, with the place in the old text from which each character comes.
 
     Attributes:
         texts: the new texts.
-        offsets: int32[n, 2]. For each character of the new texts, the span of the characters that became it, in the old text of its row:
-            the first, and one past the last. All characters of a string that replaced a match have the span of the match; the span of an
-            inserted character is empty. In a best path, the span is that of the character that was read last when the new one was written.
+        offsets: int32[n, 2]. For each character of the new texts, the span of the characters that became this character, in the old text of
+            its row: the first character, and one past the last. All characters of a string that replaced a match have the span of the
+            match; the span of an inserted character is empty. In a best path, the span is that of the character that was read last when the
+            new character was written.
         row_splits: int64[rows + 1]; the spans of row r are ``offsets[row_splits[r]:row_splits[r + 1]]``.
     """
 
@@ -181,7 +182,7 @@ class Rewriter(PublicClass):
         return rewritten(column, rewrite)
 
     def ties(self, text: str, *, limit: int = 100) -> list[str]:
-        """Find all new texts whose best paths have the same weight: the one that `apply` returns, and the others.
+        """Find all new texts whose paths have the least weight: the text that `apply` returns, and the other texts.
 
         The paths are found by a slow walk. So this method is for short texts.
 
@@ -190,7 +191,7 @@ class Rewriter(PublicClass):
             limit: maximum number of new texts, 1 or more.
 
         Returns:
-            The text that `apply` returns, and then the others in the order of their code points. Rules give one text.
+            The text that `apply` returns, and then the other texts in the order of their code points. Rules give one text.
 
         Raises:
             TextError: as in `apply`; or one of the new texts is not UTF-8.
@@ -221,8 +222,8 @@ class Rewriter(PublicClass):
         The rules are applied slowly, by their definition. So this method is for short texts.
 
         Returns:
-            The text that each stage reads, the final text, and the matches; see `fst.bridge.rules.Explanation`. Printed, it has a line for
-            each of them.
+            The text that each stage reads, the final text, and the matches; see `fst.bridge.rules.Explanation`. When printed, the
+            explanation has a line for each of these.
 
         Raises:
             UnsupportedError: the table contains no rules, but a transducer.
@@ -250,9 +251,9 @@ class Rewriter(PublicClass):
     def stream(self, *, errors: str = "strict") -> RewriteStream:
         """Rewrite one text that arrives in pieces, into the same new text as in a single call.
 
-        New text can be read as soon as no later text can change it. The stream stores the text after the last character that separates
-        what is before it from what is after it, such as a character that no rule names. So its memory does not grow with the text, unless
-        a rule reads every character.
+        New text can be read as soon as no later input can change it. The stream stores the text after the last separating character: the
+        texts before and after such a character do not affect each other. An example is a character that no rule names. So the stream's
+        memory does not grow with the text, unless a rule reads every character.
 
         Args:
             errors: as in `apply`.
@@ -276,7 +277,7 @@ class Rewriter(PublicClass):
     def _each(
         self, source: Source, result: Callable[[Rows], Any], threads: int | None, errors: str, *, with_spans: bool = False
     ) -> list[Any]:
-        """Rewrite all rows, some at a time; return the results of `result` for the new rows, in order."""
+        """Rewrite all rows, some at a time; call the function `result` with the new rows, and return its results in order."""
         check(errors)
         count = thread_count(threads)
         if count > 1:
@@ -297,7 +298,7 @@ class Rewriter(PublicClass):
 
     def _rewritten(self, source: Source, first: int, last: int, work: Work, errors: str, with_spans: bool) -> Iterator[Rows]:
         """Rewrite the rows from `first` to `last`, some at a time. Each result must be used before the next."""
-        most = SHARE  # maximum number of rows at a time, since a source first copies the references to all of them
+        most = SHARE  # maximum number of rows at a time, since a source first copies references to all rows of a call
         while first < last:
             text, starts = source.gather(first, min(first + most, last), CHUNK, work.text, errors)
             most = 2 * len(starts)
@@ -344,7 +345,7 @@ class Work:
 
 
 def _spans(text: Bytes, starts: Ints) -> Ids:
-    """The spans of rows, in which each byte has the span of its character; see `Rows.spans`."""
+    """The spans of the bytes of rows: each byte has the span of its character; see `Rows.spans`."""
     numbers = np.cumsum(_begins(text)) - 1
     firsts = np.append(numbers, len(text))[starts[:-1]]
     numbers -= np.repeat(firsts, np.diff(starts))
@@ -367,5 +368,5 @@ def _begins(text: Bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _copied(rows: Rows) -> Rows:
-    """Rows in arrays of their own."""
+    """Copies of rows, in new arrays."""
     return Rows(rows.text.copy(), rows.starts)

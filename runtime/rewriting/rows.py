@@ -1,4 +1,4 @@
-"""Rows of text that machines rewrite, and what the machines implement."""
+"""Rows of text that machines rewrite, and the protocols that these machines implement."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Rows(NamedTuple):
     Attributes:
         text: uint8[n], the rows in UTF-8, concatenated.
         starts: int64[rows + 1], the start of each row, and the end of the last row.
-        spans: int32[2 * n + 2], for each byte the span of the characters that became it, in their row; the last two elements are not used.
-            Empty if no spans are requested.
+        spans: int32[2 * n + 2], for each byte, the span, in the raw row, of the characters that became the byte; the last two elements are
+            not used. Empty if no spans are requested.
         first: the number of the first row, for messages.
     """
 

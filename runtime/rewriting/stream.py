@@ -24,7 +24,7 @@ class RewriteStream:
         self._parts, self._errors = parts, errors
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first piece
         self._decoder: IncrementalDecoder | None = None
-        self._read = 0  # number of characters, or of bytes, of the pieces before
+        self._read = 0  # number of characters, or of bytes, in the earlier pieces
         self._ready: list[str] = []  # new text that `read` has not returned
         self._is_closed = False
 
@@ -35,8 +35,8 @@ class RewriteStream:
             piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
 
         Raises:
-            TextError: the piece has a different type; it is ignored. Or the piece is malformed, which closes the stream; the message
-                contains the position in the stream. Or the new text is too long, as in `fst.Rewriter.apply`.
+            TextError: the piece has another type than the pieces before, and is ignored. Or the piece is malformed, which closes the
+                stream; the message contains the position in the stream. Or the new text is too long, as in `fst.Rewriter.apply`.
             ValueError: the stream is closed.
         """
         self._check_open()

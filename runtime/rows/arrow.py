@@ -34,7 +34,7 @@ WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large
 
 
 class Lists(NamedTuple):
-    """Lists of values, one for each row.
+    """Lists of values, one list for each row.
 
     Attributes:
         values: the values of all lists, a pyarrow array.
@@ -73,8 +73,8 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
         encode: a function that encodes the rows of a column.
         filling: the padding of rows; None: no padding.
         with_spans: whether the result includes the span of each id.
-        by_row: whether each row must be encoded, because equal texts may have different ids. If `by_row` is false, each text in a
-            dictionary is encoded once.
+        by_row: whether each row must be encoded separately, because equal texts may have different ids. If `by_row` is false, each text in
+            a dictionary is encoded once.
     """
     return made(column, lambda rows: _ids(encode(rows)), _kind(filling, with_spans), filling, by_row)
 
@@ -102,12 +102,12 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
 
 
 def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
-    """Find the matches in a column; `find` returns their keyword numbers and spans."""
+    """Find the matches in a column; `find` returns the keyword numbers and the spans of the matches."""
     return made(column, lambda rows: _ids(find(rows)), _kind(None, with_spans=True), None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
-    """Make a column of the same type with new texts, which `rewrite` makes of the rows of a column."""
+    """Make a column of the same type with new texts, which `rewrite` makes from the rows of the column."""
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
 
@@ -116,8 +116,8 @@ def looked_up(column: Any, look_up: Callable[[Column], tuple[Bytes, Ints, Ints]]
     """Make a column of lists of strings from a column of words.
 
     Args:
-        look_up: a function that returns the UTF-8 of all analyses of the rows, the start of each analysis and the end of the last, and the
-            row splits.
+        look_up: a function that returns three values for rows: the UTF-8 of all analyses; the start of each analysis and the end of the
+            last analysis; and the row splits.
     """
 
     def make(rows: Column) -> Lists:
@@ -220,7 +220,7 @@ class Present:
 
     Attributes:
         rows: the rows that are not null.
-        is_null: for each row of the array, whether it is null, a pyarrow array; None if no row is null.
+        is_null: a pyarrow array that contains for each row whether it is null; None if no row is null.
     """
 
     def __init__(self, texts: Any) -> None:
@@ -250,12 +250,12 @@ def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None
         try:
             return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # read the rows instead, because the malformed text may belong to no row, and an error needs a row number
+            pass  # read the rows instead: the malformed text may belong to no row, and an error needs a row number
     return _chunk(texts.take(numbers), make, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:
-    """Cast an array to one of the types in `OFFSETS`, which store texts concatenated."""
+    """Cast an array to one of the types in `OFFSETS`; arrays of these types store texts concatenated."""
     chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
     if chunk.type not in OFFSETS:
         raise TextError(f"the type of the column is {chunk.type}; expected texts; cast it to string")
@@ -298,7 +298,7 @@ def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
 
 
 def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
-    """Convert rows of UTF-8 to an array, without a copy. `make` is not called if offsets of 32 bits cannot count the bytes."""
+    """Convert rows of UTF-8 to an array, without a copy. If offsets of 32 bits cannot count the bytes, `make` is not called."""
     size = OFFSETS[present.kind]
     if size is np.int32 and starts[-1] > MAX_VALUES:
         raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")

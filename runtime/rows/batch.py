@@ -39,14 +39,14 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, READ_AGAIN, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
 
-BLOCK = 1 << 17  # number of characters per call (at most twice as many), so few that they fit into the cache of a core
+BLOCK = 1 << 17  # number of characters per call (at most twice as many), few enough for the cache of a core
 MAX_CHUNK = 1 << 12  # maximum number of rows in a chunk
-FEW_ROWS = 1 << 10  # maximum number of rows of a batch whose lengths are all read first
-FEW_CHARACTERS = 1 << 14  # up to this number of characters, encoding all of them is faster than stopping at `max_ids`
+FEW_ROWS = 1 << 10  # maximum number of rows of a batch for which the lengths of all rows are read first
+FEW_CHARACTERS = 1 << 14  # for this number of characters or fewer, encoding all is faster than stopping at `max_ids`
 UNITS_AN_ID = 8  # more units per id than in nearly all texts, an estimate for reading a long row up to `max_ids`
-MIN_PIECE = 1 << 11  # minimum number of characters per call; stopping earlier would not save time
-MIN_SHARE = 1 << 18  # minimum number of characters per thread; encoding them takes 0.5 ms, and waking up a thread takes about 0.1 ms
-PARTS = 32  # parts of a very long text per thread; more parts take longer to find, and fewer parts make threads wait
+MIN_PIECE = 1 << 11  # minimum number of characters per call; shorter calls would not save time
+MIN_SHARE = 1 << 18  # minimum number of characters per thread; their encoding takes 0.5 ms, and waking up a thread takes about 0.1 ms
+PARTS = 32  # number of parts of a very long text per thread; more parts take longer to find, fewer parts make threads wait
 MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 
@@ -60,10 +60,10 @@ class Batch:
     Attributes:
         ids: int32[n], the ids of all rows.
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``.
-        offsets: int32[n, 2], the span of each id in its text: the first character (or byte), and one past the last; (0, 0) for special
-            tokens around a text. None without offsets.
-        words: int32[n], the index of each id's word in its text, where a special token inside the text counts as a word; -1 for special
-            tokens around a text. None without offsets.
+        offsets: int32[n, 2], the span of each id in its text: the first character (or byte), and one past the last character; (0, 0) for
+            special tokens around a text. None without offsets.
+        words: int32[n], the index of each id's word in its text; a special token inside the text counts as a word; -1 for special tokens
+            around a text. None without offsets.
     """
 
     ids: Ids
@@ -125,7 +125,7 @@ class ChunkResult(NamedTuple):
     """The result of a chunk. All indices refer to the ids of the chunk's worker.
 
     Attributes:
-        begin, end: the index of the chunk's first id, and one past its last.
+        begin, end: the index of the chunk's first id, and one past its last id.
         ends: int64[rows], the end of each row's ids; for a part of a row, int64[1] if it is the last part, otherwise int64[0].
         characters_and_words: int64[2], the number of characters and of words in a part of a row; used only if another part follows.
     """
@@ -145,8 +145,8 @@ class Job:
         special_ids: the special ids before and after each text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         runner: runs the kernels.
-        max_ids: the number of ids that the caller needs of each row; a row may have more. None: all ids.
-        counted: whether ids are only counted, and not stored.
+        max_ids: the number of ids that the caller needs from each row; the result may contain more. None: all ids.
+        counted: whether ids are counted but not stored.
         safe_cuts: finds the positions where a long text can be cut into parts; None: texts cannot be cut.
     """
 
@@ -237,7 +237,7 @@ class Job:
         try:
             return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), size)] for row, size in sizes.items()}
         except TextError:
-            return {}  # the workers raise the error for the first malformed row later
+            return {}  # later, the workers raise the error for the first malformed row
 
     def _chunks(self, threads: int, cut: Mapping[int, Sequence[Chunk]]) -> Iterator[Chunk]:
         """Divide rows into chunks of about `BLOCK` characters, or fewer for small batches, and insert the parts in `cut`."""
@@ -271,7 +271,7 @@ class Job:
 
     @property
     def piece(self) -> int:
-        """The number of characters per call in longer rows."""
+        """The number of characters per call in rows that are read in several calls."""
         return BLOCK if self.max_ids is None else max(UNITS_AN_ID * self.max_ids, MIN_PIECE)
 
 
@@ -333,8 +333,8 @@ class Worker:
     def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
         """Encode a row or a part of a row piece by piece, so that memory is bounded for rows of any length. Stop after `max_ids` ids.
 
-        `ends` has one element, or none for a part that is not the last. Return the number of units at the end of the text that the kernel
-        has not read.
+        `ends` has one element; it is empty for a part that is not the last part. Return the number of units at the end of the text that the
+        kernel has not read.
         """
         job = self._job
         text = readable(text, job.errors)

@@ -15,11 +15,11 @@ from fst.runtime.workspace import SpecialIds
 
 
 class Window(NamedTuple):
-    """The form of windows.
+    """The size and overlap of windows, and the ids around them.
 
     Attributes:
         capacity: the maximum number of a text's ids in a window; greater than `stride`.
-        stride: the number of ids that a window shares with the window before it.
+        stride: the number of ids that a window shares with the previous window.
         special_ids: the special ids around each window.
     """
 
@@ -42,7 +42,7 @@ def window(max_ids: int | None, stride: int, special_ids: SpecialIds) -> Window:
 
 
 def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
-    """Split the rows of a batch, which have no special ids around the texts, into windows.
+    """Split the rows of a batch into windows; the rows must have no special ids around texts.
 
     Returns:
         The windows; and int64[rows + 1], the index of each row's first window, and the number of windows. Each row has at least one window.

@@ -49,7 +49,8 @@ def strings_of(data: Bytes, ends: Ints, given: Sequence[Any] = ()) -> list[str]:
     Args:
         data: uint8[n].
         ends: int64[rows + 1], the start of each row in `data`, and the end of the last row.
-        given: for each row an object, such as the text that became the row. If it is a str and equal to the row, it is the result.
+        given: for each row an object, such as the text that became the row. If the object is a str that equals the row, the result contains
+            this object.
     """
     contents: memoryview = data.data
     if len(ends) <= FEW_ROWS + 1:

@@ -1,7 +1,7 @@
 """Texts in the form that kernels read: an array with the units of many texts in UTF-16 or UTF-8, and the start of each text.
 
-For machines that read UTF-16, kernels convert texts directly from their memory: str from Python's representation with one, two or four
-bytes per character, bytes and Arrow columns from UTF-8. For machines that read UTF-8, texts in UTF-8 are only checked and copied. A kernel
+For machines that read UTF-16, kernels convert texts directly from memory: str from Python's representation with one, two or four bytes per
+character; bytes and Arrow columns from UTF-8. For machines that read UTF-8, texts in UTF-8 are only checked and copied. A kernel
 may read `PAST_END` units after the last unit.
 """
 
@@ -23,7 +23,7 @@ ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # `str.encode` would search for the codec
 MAX_GATHERED = 1 << 18  # maximum number of characters or bytes per call of `Source.gather`
-PAST_END = 64  # number of units after the last unit that a kernel may read or write
+PAST_END = 64  # a kernel may read or write this number of units after the last unit
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # maximum number of units in a character
 CAPACITY = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # length of an array for `MAX_GATHERED` characters
 
@@ -50,7 +50,7 @@ class Limits(NamedTuple):
     Attributes:
         total: the maximum number of characters or bytes in all rows together, at most `MAX_GATHERED`.
         longest: the maximum number of characters or bytes in each row.
-        least: the minimum number of rows; if the limits admit fewer rows, no row is gathered.
+        least: the minimum number of rows; if the limits admit fewer rows, no row is copied.
     """
 
     total: int
@@ -74,7 +74,7 @@ class Source(Protocol):
         """Copy rows to one array, until the next row would exceed the limits.
 
         Args:
-            first, last: the first row, and one past the last row; not equal.
+            first, last: the first row, and one past the last row; at least one row.
             limits: the limits on the rows.
             text: the array for the units, with a length of `CAPACITY`: uint16 for UTF-16, uint8 for UTF-8.
             errors: "strict"; or "replace": malformed units become U+FFFD, as in ``bytes.decode``.
@@ -174,7 +174,7 @@ class Column:
 
 
 def fitting(starts: Ints, limits: Limits) -> int:
-    """Count the first rows that stay within limits. `starts` contains the start of each row, and the end of the last row."""
+    """Count the rows at the beginning that stay within limits. `starts` contains the start of each row, and the end of the last row."""
     taken = int(np.searchsorted(starts[1:], limits.total, "right"))
     long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
     taken = int(long[0]) if len(long) else taken
@@ -194,7 +194,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
         raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
-    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. Iteration might not yield str.
+    for name in ("to_pylist", "tolist", "to_list"):  # methods of pyarrow; of NumPy and pandas; of polars. Iteration might not yield str.
         if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
             found: list[Any] = getattr(texts, name)()
             return found
@@ -243,15 +243,15 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
 
 def as_utf_8(text: Units, starts: Ints, rows: Ints) -> tuple[Units, Ints]:
-    """Copy the texts with the indices `rows` from UTF-16 to UTF-8; return the text and the starts, like `Source.gather`."""
+    """Copy the texts with the indices `rows` from UTF-16 to UTF-8; return the new text and the starts, as `Source.gather` does."""
     into, into_starts = np.empty(3 * len(text) + PAST_END, np.uint8), np.empty(len(rows) + 1, np.int64)
     copy_as_utf_8.call(text, starts, rows, into, into_starts)
     return into[: into_starts[-1]], into_starts
 
 
 def whole(source: Source, row: int, errors: str) -> str:
-    """Return the text of a row as str. If `errors` is "strict", the str may contain lone surrogates, for which `units` raises an error
-    later.
+    """Return the text of a row as str. If `errors` is "strict", the str may contain lone surrogates, for which `units` later raises an
+    error.
     """
     text = source.text(row)
     if errors != "strict":
@@ -308,7 +308,9 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
 
 
 def unknown_character(text: str, place: int) -> str:
-    """The reason of an error: the character at a position of a text is unknown. If the text lacks the position, no character is shown."""
+    """The reason of an error for an unknown character at a position of a text. If the position is outside the text, no character is
+    shown.
+    """
     shown = ascii(text[place]) if 0 <= place < len(text) else "a character"
     what = f"{shown} is unknown, and the vocabulary has no unk_id; expected characters of its tokens"
     return f"{what}; leave the character out, or name an unknown token as unk_id"

@@ -15,7 +15,7 @@ from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
 MALFORMED = "fst-malformed"  # the error handler that decodes a malformed sequence to a stand-in, a lone surrogate
-STAND_IN = 0xDC00  # a stand-in is this code point plus the number of malformed bytes; valid text has no lone surrogates
+STAND_IN = 0xDC00  # a stand-in has this code point plus the number of malformed bytes; valid text has no lone surrogates
 LONGEST = 4  # maximum number of bytes in a character
 
 
@@ -63,7 +63,7 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
 
 
 def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
-    """Convert character offsets to byte offsets; `lengths` contains the number of offsets of each text. A text is read up to its last
+    """Convert character offsets to byte offsets; `lengths` contains the number of offsets for each text. A text is read up to its last
     offset.
     """
     reached = np.zeros(len(texts), np.int64)
@@ -83,7 +83,7 @@ def _characters(text: str | bytes, end: int, errors: str) -> str:
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """Count the bytes of each character; a stand-in counts as the malformed bytes that it represents."""
+    """Count the bytes of each character; a stand-in counts as many bytes as the malformed sequence has."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

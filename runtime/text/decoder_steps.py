@@ -1,6 +1,6 @@
 """Decode ids to text by the steps of a vocabulary's decoder (`fst.tables.decoder_steps`), all at once or in a stream.
 
-Nearly all decoders change each token independently, decode runs of byte tokens, and strip the text at the end. For these decoders, the
+Nearly all decoders change each token independently, decode runs of byte tokens, and finally strip the text. For these decoders, the
 changed tokens are stored as bytes, and kernels concatenate them. If the bytes of a row are not UTF-8, the row is decoded again, step by
 step.
 """
@@ -38,7 +38,7 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """A decoder that converts ids to texts, and skips numbers that are not in `names`, which contains the token of each id."""
+    """A decoder that converts ids to texts. `names` contains the token of each id; numbers that are not in `names` are skipped."""
 
     def __init__(self, names: Mapping[int, str], steps: Steps) -> None:
         self._names, self._steps, self._plan = names, steps, plan(steps)
@@ -71,7 +71,7 @@ class StepDecoder:
         """Make a stream that decodes ids as they arrive.
 
         Raises:
-            UnsupportedError: the text of the first ids may depend on all ids after them.
+            UnsupportedError: the text of the first ids may depend on all later ids.
         """
         if self._plan is None or any(step["type"] != STRIP or step["stop"] for step in self._plan.tail):
             raise UnsupportedError("decode_stream: the decoder changes the text as a whole; decode all ids at once")
@@ -127,10 +127,10 @@ class StepDecoder:
 
 
 class StepStream(DecodeStream):
-    """A stream that decodes ids by steps as they arrive.
+    """A stream that decodes each id when it arrives, by the steps of the decoder.
 
     The joined results of `write` and `close` equal the result of `fst.Tokenizer.decode` for all ids, with one exception: if a run of byte
-    tokens is not UTF-8, the stream returns the complete characters before the error, and U+FFFD for each byte after them.
+    tokens is not UTF-8, the stream returns the complete characters before the error, and U+FFFD for each byte after these characters.
     """
 
     def __init__(self, names: Mapping[int, str], by: Plan) -> None:
@@ -139,7 +139,7 @@ class StepStream(DecodeStream):
         self._is_first, self._holds = True, any(step["type"] == SUFFIX for step in by.alone)
         self._has_pieces = any(step["type"] == PIECES for step in by.alone)
         self._is_greedy = any(step["type"] == PIECES and step["leading"] == ALL for step in by.alone)
-        self._held: str | None = None  # the latest token, if a suffix is removed from the last token of a row
+        self._held: str | None = None  # the latest token, stored if a suffix is removed from the last token of a row
         self._run, self._is_spoilt = b"", False  # incomplete bytes of the current run of byte tokens; whether the run is malformed
         self._cuts = [(step["content"], step["start"]) for step in by.tail]
 
@@ -152,8 +152,8 @@ class StepStream(DecodeStream):
         return self._cut(last + self._ended())
 
     def _following(self, token: str) -> str:
-        """Return the text of a new token; or the text of the token before it, if the text of a token depends on whether another token
-        follows.
+        """Return the text of a new token. If the text of a token depends on whether another token follows, return the text of the previous
+        token instead.
         """
         if self._has_pieces and not token:
             return self._ended()
@@ -168,7 +168,7 @@ class StepStream(DecodeStream):
         return self._ended() + found if isinstance(found, str) else self._taken(found)
 
     def _taken(self, byte: int) -> str:
-        """Return the text that a byte token completes: a character, U+FFFD for each malformed byte, or nothing."""
+        """Return the text that a byte token completes: a character, U+FFFD for each malformed byte, or an empty string."""
         if self._is_spoilt:
             return UNKNOWN
         self._run += bytes([byte])

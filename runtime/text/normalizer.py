@@ -34,7 +34,9 @@ LONG = 1 << 20  # number of bytes; for shorter texts, a tight upper bound on the
 
 
 class KeepingNormalizer(TextFrontEnd):
-    """A front end that stores the normalized text that kernels have not read, and puts it at the beginning of the next normalized text."""
+    """A front end that stores the normalized text that kernels have not read, and puts this text at the beginning of the next normalized
+    text.
+    """
 
     restoring = (restore,)
 
@@ -49,7 +51,9 @@ class KeepingNormalizer(TextFrontEnd):
         restore.call(output, first, count, rewritten)
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
-        """Store the unread part of the normalized text, and return the end of the raw text, of which the caller passes no part again."""
+        """Store the unread part of the normalized text, and return the end of the raw text, because the caller passes no part of the raw
+        text again.
+        """
         self._keep(rewritten, read, state)
         return super().resume(text, starts, rewritten, read, state, buffers, more=more)
 
@@ -68,7 +72,7 @@ class KeepingNormalizer(TextFrontEnd):
 
 
 class PendingBorder:
-    """A test for pending raw text, which cannot be normalized yet because it has no border."""
+    """A test for pending raw text, which cannot be normalized yet because the text has no border."""
 
     def __init__(self, normalizer: NormalizerArguments) -> None:
         self._normalizer, self._memo, self._noted = normalizer, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
@@ -76,8 +80,8 @@ class PendingBorder:
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text or spans may lag, no
-        border follows later.
+        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text, or if spans may lag, the
+        following text has no border.
 
         Return True.
         """
@@ -93,7 +97,7 @@ class PendingBorder:
         return data is not None and (self._has_lag or not self._has_border(data))
 
     def _has_border(self, more: Units) -> bool:
-        """Whether there is a border in new text or shortly before it."""
+        """Whether there is a border in new text or shortly before this text."""
         size = len(self._before) + len(more)
         data = np.frombuffer(self._before + more.tobytes() + bytes(PAST_END), np.uint8)[:size]
         found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._normalizer, self._memo, self._noted))
@@ -163,8 +167,8 @@ class TextNormalizer(KeepingNormalizer):
         )
 
     def _size(self, text: Units) -> int:
-        """Compute an upper bound on the size of normalized texts, without additions at their ends. For long texts, the characters are
-        examined.
+        """Compute an upper bound on the size of normalized texts, without the strings that are added at the ends of texts. For long texts,
+        the characters are examined.
         """
         most = self.expansion_bound * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

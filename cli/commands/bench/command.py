@@ -36,12 +36,12 @@ def command(
     """Measure how fast documents become token ids, and count the ids.
 
     All files are read into memory, which takes about four times their size. A speed is the median of five runs after a warm-up, on one
-    thread and on all cores. It excludes reading and writing. Counts do not include [CLS], [SEP] and similar tokens; a word is a run of
+    thread and on all cores. Reading and writing are not timed. Counts do not include [CLS], [SEP] and similar tokens; a word is a run of
     characters between whitespace. The ten most frequent unknown words are listed.
 
-    With --against, the table and other libraries encode the documents in turns, each library in a separate process. Their ids are compared
-    first. Speeds are medians of five rounds: "first pass" with a new tokenizer, "again" with a filled cache. A ratio of 2 means that the
-    table is twice as fast.
+    With --against, the table and other libraries encode the documents in turns, each library in a separate process. The ids of all are
+    compared first. Speeds are medians of five rounds: "first pass" with a new tokenizer, "again" with a filled cache. A ratio of 2 means
+    that the table is twice as fast.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Compare the ids and the speed of a table with those of other tokenizers, on the texts of the user."""
+"""Compare the ids and the speed of a table with other tokenizers, on the texts of the user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OURS = "fst"
 EQUAL = "equal"
 ROUNDS = 5
 AT_LEAST = 0.1  # minimum seconds of a run
-PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # characters of a bar, from one eighth filled to full
+PARTS = {"utf-8": "▏▎▍▌▋▊▉█", "ascii": "#"}  # characters of a bar, from a character that is one eighth full to a full one
 MAX_BAR = 60  # columns
 
 
@@ -101,7 +101,7 @@ class Compared:
         return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
 
     def bars(self) -> Iterator[tuple[str, float, bool]]:
-        """The bars of the chart. Each has a label, a speed in MB/s, and whether the ids are equal to those of the table."""
+        """The bars of the chart. Each bar has a label, a speed in MB/s, and whether the ids are equal to the ids of the table."""
         for timed in self.timed:
             yield f"{timed.name}, first pass" if timed.again else timed.name, self._speed(timed.first), timed.is_equal
             if timed.again:
@@ -114,8 +114,8 @@ def _rounded(ratio: float) -> str:
 
 
 def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
-    """Choose the file that each library reads. `names`: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all installed libraries
-    that read a file of the source. `source`: a file, or a folder.
+    """Choose the file that each library reads from the source. `names`: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all
+    installed libraries that read a file of the source. `source`: a file, or a folder.
     """
     by_kind = {kind(file): file for file in reversed(files(source))}
     wanted = libraries.LIBRARIES if ALL in names else dict.fromkeys(names)
@@ -139,14 +139,14 @@ def _need_some(found: Collection[str]) -> None:
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
-    """Print that a library is left out of the comparison, and why. If the user named the library, raise the error instead."""
+    """Print why a library is left out of the comparison; if the user named the library, raise the error instead."""
     if name in names:
         raise error
     note(f"{name} is left out: {error}")
 
 
 def compared(table: TokenizerTable, found: Documents, read: Mapping[str, Path], names: Sequence[str], threads: int) -> Compared:
-    """Compare the ids of libraries with those of a table, then time the table and the libraries in turns.
+    """Compare the ids of libraries with the ids of a table, then time the table and the libraries in turns.
 
     Args:
         table: the table.
@@ -183,7 +183,9 @@ def _started(name: str, path: Path, threads: int, stack: ExitStack) -> Process:
 
 
 def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, found: Documents, names: Sequence[str]) -> str:
-    """Compare the ids of a library with those of the table, and return the result as text; it is empty if the library is left out."""
+    """Compare the ids of a library with the ids of the table, and return the result as text; this text is empty if the library is left
+    out.
+    """
     note(f"{name}: comparing ids …")
     try:
         rows = differing(batch, *process.ask("load", texts))
@@ -197,8 +199,8 @@ def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, f
 
 
 def differing(batch: Batch, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The texts whose ids differ, each with the position of the first different id. `batch`: the ids of the table. `ids`: the ids of a
-    library for all texts, in order. `lengths`: the number of ids of each text.
+    """The texts with different ids, and for each of these texts the position of the first different id. `batch` contains the ids of the
+    table, `ids` the ids of a library for all texts, in order. `lengths`: the number of ids of each text.
     """
     splits = np.concatenate([[0], np.cumsum(lengths)])
     if np.array_equal(batch.row_splits, splits) and np.array_equal(batch.ids, ids):
@@ -224,7 +226,7 @@ def as_bars(result: Compared) -> Iterator[str]:
 
 
 def bar(columns: float) -> str:
-    """A bar of a length in columns, but at least one character, made of characters that standard output can encode."""
+    """A bar with a length of `columns`, at least one character, drawn with characters that standard output can encode."""
     parts = PARTS["utf-8" if _has_blocks() else "ascii"]
     filled = max(round(columns * len(parts)), 1)
     whole, rest = divmod(filled, len(parts))

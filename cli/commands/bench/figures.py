@@ -39,7 +39,7 @@ class Documents:
     lines: list[bytes]  # the documents, in UTF-8
     characters: int  # the number of code points
     words: int  # the number of runs of characters between whitespace
-    blocks: list[Block]  # the files and numbers of the documents, in the same order, as blocks without texts
+    blocks: list[Block]  # the file and the number of each document, in the order of the documents, as blocks without texts
 
     @property
     def size(self) -> int:
@@ -51,7 +51,7 @@ class Documents:
         ends = [*accumulate(map(len, self.blocks))]
         number = bisect_right(ends, row)
         block = self.blocks[number]
-        return block.place(block.numbers[row - ends[number]])  # index of the document from the end of the block, so it is negative
+        return block.place(block.numbers[row - ends[number]])  # index of the document, counted from the end of the block, so it is negative
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
@@ -102,7 +102,7 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
 
 
 def counted(table: TokenizerTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
-    """The counts as lines, followed by the lines of `more`."""
+    """The counts as lines, followed by the lines `more`."""
     size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == table.metadata.model.unk_id)
     if not tokens:
         raise TextError("the input has no tokens; name a file with text in it")

@@ -14,7 +14,7 @@ from fst.cli.group import LazyGroup, similar
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-FIRST = "fst.compile.first"  # the key of the first argument in the data of a context
+FIRST = "fst.compile.first"  # the key under which a context stores the first argument
 
 
 class CompileGroup(LazyGroup):
@@ -26,7 +26,7 @@ class CompileGroup(LazyGroup):
     ignore_unknown_options = True  # options that the group does not know belong to `tokenizer`
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand that the first argument names, or else `tokenizer`, which has no name."""
+        """The subcommand with the name in the first argument, or else `tokenizer`, which has no name."""
         ctx.meta[FIRST] = args[0]
         return super().resolve_command(ctx, args) if args[0] in COMMANDS else (None, tokenizer, args)
 

@@ -1,5 +1,5 @@
-"""Hints for errors of `fst compile`: a message about a list of words or a dictionary ends with the command that compiles it,
-a message about a missing file with similar commands.
+"""Hints for errors of `fst compile`. A message about a list of words or a dictionary ends with the command that compiles it. A message
+about a missing file ends with similar commands.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ word_options = with_options(
     section=READING,
 )
 
-# Endings of the sources, and of the files of other programs, in which nobody expects a table.
+# Endings of sources and of other programs' files: nobody expects a table in such a file.
 ENDINGS_OF_OTHERS = (
     *(".json", ".jsonl", ".txt", ".csv", ".tsv", ".parquet", ".arrow", ".model", ".vocab", ".tiktoken", ".bin", ".npy", ".gz", ".zip"),
     *(".att", ".fst", ".hfstol", ".lexc", ".dix", ".aff", ".dic", ".rules", ".wasm", ".js", ".c"),

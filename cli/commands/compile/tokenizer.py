@@ -12,11 +12,11 @@ from fst.cli.options import FileName, special_tokens, with_options
 
 
 class Unnamed(click.Context):
-    """The context of a command without a name; the usage of the command shows the name of its group instead."""
+    """The context of a command without a name; the usage message shows the name of the command's group instead."""
 
     @property
     def command_path(self) -> str:
-        """The command line in usage messages: that of the group, `fst compile`."""
+        """The command line in usage messages: `fst compile`, as for the group."""
         assert self.parent is not None
         return self.parent.command_path
 

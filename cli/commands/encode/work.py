@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NO_IDS = np.empty(0, np.int32)
 
-Encode = Callable[[Documents, str], Encoded]  # encodes documents; the second argument is `errors`
+Encode = Callable[[Documents, str], Encoded]  # a function of documents and of `errors` that encodes the documents
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Rows:
         max_length: the maximum number of ids in a row; None: no limit.
         stride: the number of ids that a window shares with the previous window; None: no windows.
         append: the token after each document, or None.
-        pack: the number of ids in a row, which may span documents; None: one row per document.
+        pack: the number of ids in a row; a row may contain ids of several documents; None: one row per document.
     """
 
     form: str
@@ -68,7 +68,7 @@ class Rows:
 
     @property
     def takes_pieces(self) -> bool:
-        """Whether long documents may be read and encoded in parts, because no option needs a document at once."""
+        """Whether long documents may be read and encoded in parts, because no option needs a complete document."""
         return self.stride is None and not self.offsets
 
     def check(self, table: TokenizerTable) -> None:
@@ -116,7 +116,7 @@ def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
 
 
 def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Randomness) -> Encode:
-    """A function that encodes documents at random. Its calls together give the same ids as one call with all documents."""
+    """A function that encodes documents at random. All calls of the function together give the same ids as one call with all documents."""
     following = randomness.seeded()
     try:
         tokenizer.encode("", randomness=following)

@@ -34,7 +34,7 @@ def writing(
         with lines_of(name) as data:
             yield Lines(data, form, table).write
     elif form in ARRAYS:
-        # The file of ids gets its name last, so if it exists, the file of splits exists, too.
+        # The file of ids gets its name last, so if the file of ids exists, the file of splits exists, too.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(table), header=0)
             yield arrays.write
@@ -46,8 +46,8 @@ def writing(
 
 
 class Lines:
-    """A writer of one line of text for each document. `file`: the output. `form`: "ids" or "tokens", which the line contains, separated by
-    spaces. `table`: the vocabulary, for the names of tokens.
+    """A writer of one line of text for each document. `file`: the output. `form`: the content of a line, "ids" or "tokens", which are
+    separated by spaces. `table`: the vocabulary, for the names of tokens.
     """
 
     def __init__(self, file: IO[bytes], form: str, table: TokenizerTable) -> None:

@@ -44,7 +44,7 @@ def command(table: str, text: str) -> None:
 
 
 def explained(table: Table, text: str) -> Iterator[str]:
-    """The lines that explain how a text becomes tokens, or what a table of another kind finds in it."""
+    """The lines that explain how a text becomes tokens, or what a table of another kind finds in the text."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -80,8 +80,8 @@ def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 
 def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """Yield the lines that explain a pre-token of Unigram: the tokens that begin at each character with their scores, and the sums along
-    the best path.
+    """Yield the lines that explain a pre-token of Unigram: the tokens, with scores, that begin at each character, and the sums along the
+    best path.
     """
     from fst.machines.unigram.viterbi import tokens_at
 
@@ -107,7 +107,7 @@ def _shown(text: str, tables: UnigramTable) -> str:
 
 
 def explained_keywords(tables: KeywordTable, text: str) -> Iterator[str]:
-    """Yield the lines that explain a search: the text that is read, if it differs, and the matches with their bytes."""
+    """Yield the lines that explain a search: the normalized text, if it differs from the input, and the matches with their bytes."""
     data = text.encode()
     spelled = tables.metadata.text.spelled(text)[0]
     if spelled != data:
@@ -126,7 +126,9 @@ def explained_rules(tables: RulesTable, text: str) -> Iterator[str]:
 
 
 def explained_lookup(tables: LookupTable, text: str) -> Iterator[str]:
-    """Yield the lines that explain the look-up of a word: its analyses, or the longest beginning that an entry has."""
+    """Yield the lines that explain the look-up of a word: its analyses or, without an analysis, the longest prefix of the word that the
+    transducer reads.
+    """
     from fst.machines.lookup.text_walk import longest
     from fst.machines.lookup.walk import Steps, units_of
     from fst.runtime.public_class import class_of

@@ -55,7 +55,9 @@ class Explanation:
             yield from self._segmented(word)
 
     def _stands_alone(self, word: str) -> bool:
-        """Whether a word is a single isolated symbol, such as a punctuation mark: its id is in the classes, not in the trie."""
+        """Whether a word is a single isolated symbol, such as a punctuation mark. The id of such a word is in the classes, not in the
+        trie.
+        """
         return len(word) == 1 and not self._readable[ord(word)]
 
     def _segmented(self, word: str) -> Iterator[str]:

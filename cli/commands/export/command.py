@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CPU = "x86-64-v3"
 LAYOUTS = ("full", "merges")
 KINDS = ("wasm", "c", "object", "image")
-# The files of each kind of folder that are the same for all tables.
+# For each kind of folder, the files that are the same for all tables.
 HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
 
 
@@ -53,10 +53,10 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     table and the processor, in 5 to 20 s, and kept on disk, so that the next export takes less than a second. Files of exports with other
     kernels cannot be mixed.
 
-    Of byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out and merges pairs while it encodes: the ids
-    are the same. Choose it where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is loaded in
-    half the time, and the speed on English is 0.6 to 1.1 of that with the automaton. Choose full for servers, for other languages and code,
-    and for the states of the automaton. Other tables have one layout.
+    For byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out: the program merges pairs while it encodes.
+    The ids are the same. Choose merges where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is
+    loaded in half the time, and the speed on English is 0.6 to 1.1 of the speed with the automaton. Choose full for servers, for other
+    languages and code, and for the states of the automaton. Other tables have one layout.
 
     \b
     Examples:
@@ -89,8 +89,8 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder, with all folders around it. After an exception in the context, everything that was made is removed, with the files in
-    the folder.
+    """Make a folder, and all its missing parent folders. After an exception in the context, everything that was made is removed, with the
+    files in the folder.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -100,7 +100,7 @@ def _made(folder: Path) -> Iterator[None]:
         for file in folder.iterdir() if folder.is_dir() else ():
             file.unlink()
         for path in missing:
-            with suppress(OSError):  # it was not made, or somebody else uses it
+            with suppress(OSError):  # the folder was not made, or another program uses it
                 path.rmdir()
         raise
 

@@ -1,4 +1,4 @@
-"""The objects of a program, which are read from disk, or compiled in a process of their own."""
+"""The compiled objects of a program, which are read from disk, or compiled in a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Objects:
             self._process.end()
 
     def object_for(self, target: str) -> bytes:
-        """The object for a target. If several processes need it at the same time, one of them compiles it.
+        """The object for a target. If several processes need the same object at the same time, one of them compiles it.
 
         Raises:
             UnsupportedError: numba is not installed, or cannot compile the kernels.
@@ -61,7 +61,7 @@ class Objects:
 
 
 def without_elements(argument: Any) -> Any:
-    """An argument of the same type, whose arrays have no elements, except those with names."""
+    """An argument of the same type whose arrays are empty, except for arrays with names."""
     if isinstance(argument, tuple):
         each = tuple(map(without_elements, argument))
         return type(argument)(*each) if hasattr(argument, "_fields") else each

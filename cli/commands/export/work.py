@@ -1,4 +1,4 @@
-"""The worker of the command `fst export`, which compiles kernels with settings of its own, and therefore has a process of its own."""
+"""The worker of the command `fst export`. It compiles kernels with special settings, and so runs in a separate process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fst.compile.export.targets import target_of
 from fst.core import native
 from fst.core.jit import translated
 
-Kernel = tuple[str, str, tuple[Any, ...]]  # the module, the name and arguments, whose types count
+Kernel = tuple[str, str, tuple[Any, ...]]  # the module, the name of the function, and arguments, of which only the types matter
 
 
 class Compiler:
@@ -31,7 +31,7 @@ class Compiler:
         self._captured = [captured(f"fst_entry_{number}", translated(*kernel)) for number, kernel in enumerate(self._kernels)]
 
     def code(self, target: str) -> tuple[bytes, set[str]]:
-        """The object of the translated kernels for a target; and the names of the modules on whose text it depends."""
+        """The object of the translated kernels for a target, and the names of the modules whose text the object depends on."""
         from fst.core.kernel_cache import modules_of
 
         sources = {name for module, _, _ in self._kernels for name in modules_of(str(native.source_of(module)))}

@@ -29,7 +29,7 @@ class Found:
 
     documents: Documents
     words: Sequence[bytes | None]  # the text of each document in UTF-8; None for a null
-    analyses: Analyses  # the analyses of each document; those of a null have no meaning
+    analyses: Analyses  # the analyses of each document; the analyses of a null document have no meaning
 
     @property
     def rows(self) -> Sequence[list[str] | None]:
@@ -52,11 +52,11 @@ class Analysed:
 
     documents: Documents
     texts: Sequence[str | None]  # the text of each document; None for a null
-    tokens: Sequence[Any]  # the tokens of each document, none for a null; or the streams of all documents
+    tokens: Sequence[Any]  # the tokens of each document, an empty list for a null; or the streams of all documents
 
 
 def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Callable[[Documents], Found]:
-    """A function that looks up documents; with `text_name`, it also adds each text to its document as a field of this name."""
+    """A function that looks up documents; with `text_name`, the function also adds each text to its document as a field of this name."""
 
     def look_up(documents: Documents) -> Found:
         texts = documents.texts_in_utf8(range(len(documents)))
@@ -70,7 +70,7 @@ def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Callabl
 def analysing(lookup: Lookup, text_name: str | None, form: str, **options: Any) -> Callable[[Documents], Analysed]:
     """A function that analyses documents as running text, with options of `fst.Lookup.analyze_batch`; see `looking_up`.
 
-    For the form `APERTIUM`, it makes streams.
+    For the form `APERTIUM`, the function returns streams.
     """
     of_texts: Callable[..., Iterable[Any]] = lookup.to_apertium if form == APERTIUM else lookup.analyze_batch
 

@@ -24,7 +24,9 @@ Find = Callable[[Documents], Found]
 
 
 def finding(searcher: Searcher, threads: int | None, text_name: str | None) -> Find:
-    """A function that finds matches in documents; with `text_name`, it also adds each text to its document as a field of this name."""
+    """A function that finds matches in documents; with `text_name`, the function also adds each text to its document as a field of this
+    name.
+    """
 
     def find(documents: Documents) -> Found:
         matches, nulls = documents.find(searcher, threads)
@@ -44,7 +46,7 @@ def counting(searcher: Searcher, threads: int | None) -> Find:
 
 
 def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str | None) -> Callable[[Documents], Documents]:
-    """A function that replaces matches; with `text_name`, it also adds each new text to its document as a field of this name."""
+    """A function that replaces matches; with `text_name`, the function also adds each new text to its document as a field of this name."""
     def rewrite(documents: Documents) -> Documents:
         texts = documents.replace(searcher, by, threads)
         carrying = documents if text_name is None else documents.carrying(texts, text_name)
@@ -83,7 +85,7 @@ class Search:
         """Find the matches in the input files of an output, and write them."""
         form, how = output.form, self._job.how_for(output, in_pieces=output.form in TAKE_PIECES)
         colored = is_colored(color, output.name)
-        is_counted = form == "lines" and not colored  # without colour, the output does not contain the positions of matches
+        is_counted = form == "lines" and not colored  # without colour, lines need no positions of matches
         find = counting(self._searcher, self._threads) if is_counted else finding(self._searcher, self._threads, how.carried_name)
         keywords, file_names = self._searcher.keywords if names else None, len(output.inputs) > 1
         with (
@@ -95,7 +97,7 @@ class Search:
                 write(found)
 
     def replace(self, output: Output, by: str) -> None:
-        """Write all documents of an output's input files, with `by` in place of each match."""
+        """Write all documents of an output's input files, with the text `by` in place of each match."""
         how = self._job.how_for(output)
         rewrite = replacing(self._searcher, by, self._threads, how.carried_name)
         self._job.write(output, how, rewrite, writing_texts(output.name, output.form, how.end))

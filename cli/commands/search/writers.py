@@ -62,7 +62,9 @@ def check_replacing(tables: KeywordTable) -> None:
 
 
 def is_colored(color: str, output: str) -> bool:
-    """Whether matches are shown in colour. The option decides; by default, they are in colour on a terminal, unless NO_COLOR is set."""
+    """Whether matches are shown in colour. By default, matches are in colour on a terminal, unless NO_COLOR is set; the option overrides
+    this.
+    """
     if color != "auto":
         return color == "always"
     return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

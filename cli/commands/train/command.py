@@ -125,7 +125,7 @@ criterion_option = click.option(
 
 
 def reference_option(*names: str) -> Option:
-    """The option for the library whose results a trainer reproduces; the default is the first name."""
+    """The option for the library whose results a trainer reproduces; the default is the first library."""
     return click.option(
         "--reference", type=click.Choice(names), default=names[0], show_default=True, help="The implementation to reproduce."
     )
@@ -175,7 +175,8 @@ def command() -> None:
     Existing files in FOLDER are an error; --overwrite replaces them. A single file is always replaced.
 
     With --checkpoint, training writes its state every 3 minutes, and when --deadline, Ctrl-C, SIGTERM or SIGHUP stops it; the same command
-    resumes it. The result is the same, bit for bit. The paths of the checkpoint and of the output are tried before any input is read.
+    resumes it. The result is the same, bit for bit, as without a stop. The paths of the checkpoint and of the output are tried before any
+    input is read.
 
     The result of a run that --deadline stops is incomplete: the exit code is 124, and the model in tokenizer.json has "stopped":
     "deadline". No checkpoint is written if not all words were counted; count them with `fst train words` first.

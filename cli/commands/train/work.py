@@ -1,4 +1,4 @@
-"""Train vocabularies from files: the work of ``fst train``."""
+"""Train vocabularies from files; the commands ``fst train …`` call these functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # option
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
 KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # a table of WordLevel also has the kind "wordpiece"
 AT_ONCE = ("wordlevel",)  # trainers that show no progress
-TIMED_OUT = 124  # the exit code of a run that its deadline ended, as of timeout(1)
+TIMED_OUT = 124  # the exit code of a run that its deadline ended, the same as timeout(1) uses
 PARQUET = ".parquet"
 
 
@@ -146,7 +146,7 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
 
 def _base(base: str, command: str, output: str) -> tuple[list[Any], Any]:
     """The base vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
-    which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough, which is read once.
+    which takes seconds to compile; `like` needs only ``tokenizer.json``, which is read once.
     """
     if command != "like":
         tokenizer = _tokenizer(base, command, output)
@@ -173,7 +173,7 @@ def _tokenizer(base: str, command: str, output: str) -> Any:
 
 
 def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) -> Callable[[Trained], Any] | None:
-    """A function that measures a vocabulary on a file. The file is checked at once, so that a wrong name is found before training."""
+    """A function that measures a vocabulary on a file. The file is checked immediately, so that a wrong name is found before training."""
     from fst.runtime.files.reading import Files
 
     place = {name: reading[name] for name in ("column", "field") if name in reading}

@@ -255,7 +255,7 @@ def _compile_guide(folder: Path) -> None:
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
         guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
-    nested = fst.Guide(opening, schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # a network
+    nested = fst.Guide(opening, schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # needs a network
     nested.step(nested.start, 1)
     nested.mask(nested.start)
     masks = Masks(1)
@@ -302,7 +302,7 @@ def _used(table: Table, folder: Path) -> Any:
 
     table.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # bytes need one more kernel than str
+    tokenizer.encode(b"ab")  # bytes need a kernel that str does not need
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[table.unit])
@@ -322,10 +322,10 @@ def _compile_algebra(_folder: Path) -> None:
     paths = Paths()
     root = paths.root()
     paths.add(root, "a", END)
-    paths.machine(root)  # of dictionaries of Hunspell, and of lexc
+    paths.machine(root)  # used for dictionaries of Hunspell, and for lexc
 
 
-PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
+PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part is first
     compile_part.__name__.removeprefix("_compile_").replace("_", " "): compile_part
     for compile_part in (
         _compile_bpe,

@@ -36,7 +36,7 @@ class NativeCompiler:
 
 
 def write_native_code(folder: Path) -> None:
-    """Write native code to a folder, and a line after each level."""
+    """Write native code to a folder; print a line after each level."""
     from fst.compile.export.native import need_linker, write
 
     need_linker()  # before kernels are compiled for minutes
@@ -52,7 +52,7 @@ def _kernels_of(level: str) -> list[NativeKernel]:
     from fst.compile.export.native import settings_of
 
     found: dict[str, NativeKernel] = {}
-    with TemporaryDirectory() as cache:  # of the processes, so that none compiles a kernel again that another has compiled
+    with TemporaryDirectory() as cache:  # all processes share it, so that each kernel is compiled once
         settings = {**settings_of(level), "NUMBA_CACHE_DIR": cache}
         with closing(compiled(thread_count(), f"{__name__}:NativeCompiler", settings=settings)) as parts:
             for _, kernels in parts:
@@ -61,11 +61,11 @@ def _kernels_of(level: str) -> list[NativeKernel]:
     return [found[key] for key in sorted(found)]
 
 
-MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part takes as long as all other parts together on seven processes
+MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part alone takes as long as all other parts on seven processes
 
 
 def warm_up() -> None:
-    """Compile all kernels, and write a line after each part."""
+    """Compile all kernels; print a line after each part."""
     begun, place = monotonic(), ""
     count = min(thread_count(), MOST_PROCESSES)
     with _telling(), closing(compiled(count, "fst.cli.commands.warmup.kernels:Compiler")) as parts:
@@ -100,7 +100,7 @@ def compiled(count: int, worker: str, settings: Mapping[str, str] | None = None)
         finally:
             idle.put(process)
 
-    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, because threads wait for their answers
+    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # end processes first: threads wait for their answers
         for number in range(count):
             process = Process(f"compiler {number + 1}", worker, settings=settings)
             processes.callback(process.end)

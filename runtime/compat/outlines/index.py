@@ -1,4 +1,4 @@
-"""`Index` and `Guide` with the methods of those of ``outlines-core``, over the token masks of a `fst.Guide`."""
+"""`Index` and `Guide` with the methods of the classes of these names in ``outlines-core``, over the token masks of a `fst.Guide`."""
 
 from __future__ import annotations
 

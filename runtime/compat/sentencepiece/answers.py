@@ -58,8 +58,8 @@ class Answers:
         return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
 
     def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
-        """Reverse a row and add the begin and end pieces, if `form` requests this; `named` converts the ids of these pieces to items of the
-        row.
+        """Reverse a row and add the begin and end pieces, if `form` requests this; `named` converts the ids of the two pieces to items of
+        the row.
         """
         _, add_bos, add_eos, reverse, *_ = form
         for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):

@@ -54,7 +54,9 @@ class Form(NamedTuple):
 
 
 def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
-    """Determine the type of results from `return_type` and `out_type`, of which only one may be given, and a default."""
+    """Determine the type of results from `return_type` and `out_type`, of which only one may be given; the default applies if neither is
+    given.
+    """
     if out_type is not None and return_type is not None:
         raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
     kind = next((given for given in (out_type, return_type) if given is not None), default)
@@ -66,7 +68,7 @@ def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
 
 
 def need_no_offsets(form: Form) -> None:
-    """Raise an error if offsets are requested, for methods that do not return offsets."""
+    """Raise an error if offsets are requested; methods that do not return offsets call this function."""
     if form.kind == "offset_mapping":
         raise ValueError("unknown return_type=offset_mapping")
 

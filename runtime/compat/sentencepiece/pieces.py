@@ -31,9 +31,9 @@ class Normalized(NamedTuple):
 
     Attributes:
         text: the normalized characters.
-        places: for each normalized character, the index of its source character in the raw text; then the end of the raw text without
-            removed whitespace. If the normalized text is empty, the list contains only this end, or nothing if the raw text becomes
-            whitespace.
+        places: for each normalized character, the index of its source character in the raw text. The last element is the end of the raw
+            text without removed whitespace. If the normalized text is empty, the list contains only this end, or nothing if the raw text
+            becomes whitespace.
     """
 
     text: str
@@ -197,7 +197,9 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """Combine ids and spans into located pieces. Of a character's byte pieces, only the last has the character's span."""
+        """Combine ids and spans into located pieces. If a character has several byte pieces, only the last byte piece has the character's
+        span.
+        """
         found, left = list[Located](), 0
         for number, (start, end) in zip(ids, spans, strict=True):
             if number in self.byte:
@@ -312,7 +314,7 @@ class ModelPieces(Pieces):
         return [*found, *_characters(run)]
 
     def _surface(self, piece: bytes, number: int, is_first: bool) -> bytes:
-        """Return the part of the text that a piece adds, which must not be a byte piece."""
+        """Return the part of the text that a piece adds; the piece must not be a byte piece."""
         if number in self.control:
             return b""
         name = self.names[number]
@@ -368,12 +370,12 @@ def _lost(text: str) -> TableError:
 
 
 def _following(byte: int) -> int:
-    """Return the number of bytes of a character after its first byte."""
+    """Return the number of bytes that follow the first byte of a character."""
     return (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
 
 
 def _characters(run: bytearray) -> list[bytes]:
-    """Return the part of the text that each byte of a run adds: the last byte of a character adds the character, its other bytes add
+    """Return the part of the text that each byte of a run adds. The last byte of a character adds the character, the bytes before it add
     nothing, and a malformed byte adds U+FFFD.
     """
     found = list[bytes]()

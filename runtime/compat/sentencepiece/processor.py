@@ -47,8 +47,8 @@ REFUSED = {  # methods that a stand-in does not have, and their replacements
 class SentencePieceProcessor(Vocabulary):
     """Make a stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
-    The stand-in has the methods of ``sentencepiece`` 0.2.3, with names in snake_case and in CamelCase, and does not need this library. If
-    the table was compiled from a ``.model`` file, the results equal those of ``sentencepiece``, with three exceptions: the results of
+    The stand-in has the methods of ``sentencepiece`` 0.2.3, with names in snake_case and in CamelCase, and works without ``sentencepiece``.
+    If the table was compiled from a ``.model`` file, the results equal those of ``sentencepiece``, with three exceptions: the results of
     `parallel_encode` and of `nbest_encode` (see their docstrings), and the random numbers of sampling. With a table from another source,
     results contain the ids, pieces and texts of this source, but methods that need data of a model raise an error.
 
@@ -58,7 +58,7 @@ class SentencePieceProcessor(Vocabulary):
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a ``.model`` file or a processor of ``sentencepiece``.
         return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: the defaults of
-            the methods' arguments. None: those of the processor `tokenizer`, else those of ``sentencepiece``.
+            the methods' arguments. None: the defaults of the processor `tokenizer`, or else of ``sentencepiece``.
 
     Attributes:
         fst: the tokenizer that encodes.
@@ -140,7 +140,7 @@ class SentencePieceProcessor(Vocabulary):
             nbest_size: -1: draw from all segmentations; n: draw from the n best.
             alpha: the weight of scores in a random draw.
             num_threads: the maximum number of threads for a list; if it is negative, one thread for each core.
-            thread_pool: None; or a thread pool of ``sentencepiece``, whose number of threads replaces `num_threads`.
+            thread_pool: a thread pool of ``sentencepiece``, or None; the number of threads in the pool replaces `num_threads`.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
                 ids, pieces, and offsets in characters.
             return_bytes: for "offset_mapping", whether pieces are bytes and offsets count bytes; None: true if the input is bytes.

@@ -11,7 +11,7 @@ from fst.runtime.compat.sentencepiece.arguments import is_sequence, piece_of
 from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
 from fst.runtime.tokenizer import Tokenizer
 
-BOTH = ("get_piece_size", "piece_to_id")  # the methods in _id and _size with two spellings
+BOTH = ("get_piece_size", "piece_to_id")  # methods with a name in ``_id`` or ``_size`` that has two spellings
 Class = TypeVar("Class", bound=type[Any])
 
 

@@ -41,7 +41,7 @@ class Encoding:
 
     Args:
         tokenizer: a tokenizer of byte-level BPE in any form that `fst.Tokenizer` takes, such as a ``tiktoken.Encoding`` or a file.
-        name: the name of the encoding; None: that of the ``tiktoken.Encoding``, or "fst" for other forms, because tables have no name.
+        name: the name of the encoding; None: the name of the ``tiktoken.Encoding``, or "fst" for other forms, because tables have no name.
 
     Attributes:
         name: the name of the encoding.
@@ -114,7 +114,7 @@ class Encoding:
         return f"<Encoding {self.name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the name of an encoding from `get_encoding`, as ``tiktoken`` does; for any other encoding, its tokenizer."""
+        """Pickle the name of an encoding from `get_encoding`, as ``tiktoken`` does; pickle the tokenizer of any other encoding."""
         names = (name for name, encoding in _BY_NAME.items() if encoding is self)
         return next(((Encoding.get_encoding, (name,)) for name in names), (Encoding, (self.fst, self.name)))
 
@@ -126,7 +126,7 @@ class Encoding:
         """Encode a text.
 
         Args:
-            text: the text. Lone surrogates become U+FFFD, and a pair of surrogates becomes its character.
+            text: the text. Lone surrogates become U+FFFD, and a pair of surrogates becomes the character that it encodes.
             allowed_special: the special tokens to find in the text, or "all". All other special tokens are ordinary text.
             disallowed_special: strings that the text must not contain; "all": all special tokens except `allowed_special`.
 
@@ -301,7 +301,9 @@ class Encoding:
         return allowed, frozenset(disallowed or ())
 
     def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
-        """Encode a text, with the result of `_sets`. If `mends`, surrogates are replaced; otherwise they raise a UnicodeEncodeError."""
+        """Encode a text, with the result of `_sets`. If `mends`, surrogates are replaced; otherwise, a surrogate raises a
+        UnicodeEncodeError.
+        """
         if disallowed <= self._all_specials and allowed is not self.special_tokens_set:
             ids = self._ids_without_specials(text)
             if ids is not None:
@@ -314,7 +316,7 @@ class Encoding:
         return self._encoded(text, allowed)
 
     def _ids_without_specials(self, text: Any) -> Ids | None:
-        """Encode a text without special tokens; return None if the text contains a special token or a surrogate, or is not a str."""
+        """Encode a text without special tokens; return None if the text is not a str, or contains a special token or a surrogate."""
         if not isinstance(text, str):
             return None
         try:
@@ -339,13 +341,13 @@ class Encoding:
             return self.fst.encode(text, add_special_tokens=False)
         if not found:
             return self._ordinary.encode(text, add_special_tokens=False)
-        stretches = _one_of(found).split(text)  # stretches with odd indices are special tokens
+        stretches = _one_of(found).split(text)  # parts with odd indices are special tokens
         ids: list[Ids] = [self._ordinary.encode(stretch, add_special_tokens=False) for stretch in stretches[::2]]
         numbers = [np.array([self._specials[token]], np.int32) for token in stretches[1::2]]
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
 
     def _last_piece(self, text: str, allowed: AbstractSet[str]) -> int:
-        """Count the ids of the last pre-token in the text after the last special token."""
+        """In the text after the last special token, count the ids of the last pre-token."""
         found = frozenset(allowed & self._specials.keys())
         stretch = _one_of(found).split(text)[-1] if found else text
         words = self._ordinary(stretch, add_special_tokens=False).word_ids(0)
@@ -468,7 +470,7 @@ def _library() -> Any:
 
 
 def _tiktoken_pattern(table: BpeTable) -> str:
-    """Return the pattern of a table whose ids are ranks of ``tiktoken``."""
+    """Return the pattern of a table, if the table's ids are ranks of ``tiktoken``."""
     part = (table.metadata.text.pre_tokenizers or ({},))[0]
     if "dialect" not in part:
         raise UnsupportedError("the table is not from ranks of tiktoken; to extend its vocabulary, add tokens to its source")

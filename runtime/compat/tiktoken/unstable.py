@@ -1,8 +1,8 @@
 """Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: rows of ids that may follow the stable ids.
 
-The last pre-token of a text and the whitespace before it are unstable. For each position in this unstable text, the search replaces the
-bytes after the position by each token that begins with these bytes, and encodes the result. The search follows ``tiktoken`` 0.14.0, which
-misses some completions.
+The last pre-token of a text is unstable, as is the whitespace before this pre-token. For each position in this unstable text, the search
+replaces the bytes after the position by each token that begins with these bytes, and encodes the result. The search follows ``tiktoken``
+0.14.0, which misses some completions.
 
 Source: ``tiktoken`` 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
 """
@@ -20,7 +20,8 @@ Row = tuple[int, ...]
 
 
 def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
-    r"""Count the unstable tokens: the tokens of the last pre-token and, if its first token is whitespace, the whitespace tokens before it.
+    r"""Count the unstable tokens: the tokens of the last pre-token and, if the first of them is whitespace, the whitespace tokens before
+    the pre-token.
 
     Args:
         contents: the bytes of the tokens of a text; None for special tokens.
@@ -70,7 +71,7 @@ class Completions:
         yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
 
     def _merged(self, piece: bytes) -> list[int]:
-        """Encode a pre-token by repeatedly merging the two adjacent tokens whose joined token has the lowest id."""
+        """Encode a pre-token by repeatedly merging the two adjacent tokens for which the merged token has the lowest id."""
         ends = [*range(len(piece) + 1)]
         while True:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]

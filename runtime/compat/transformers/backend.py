@@ -37,8 +37,8 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """Make a stand-in for a ``tokenizers.Tokenizer``.
 
     The stand-in has the methods of ``tokenizers`` 0.23.3 that encode and decode, with the same results. At first, truncation and padding
-    are those of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never changes, so
-    other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
+    have the settings of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never
+    changes, so other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as an object of ``tokenizers`` or a folder.
@@ -74,7 +74,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
     module = table.companion(f"{__package__}.{{}}")
     if module is None:
         raise UnsupportedError(f"{asker} is not available for {table.kind} tables; use tok(...), which has the same arguments")
-    name = type(table).__name__.replace("Table", "Backend")  # as in `BpeBackend` of `BpeTable`
+    name = type(table).__name__.replace("Table", "Backend")  # for example, `BpeBackend` for `BpeTable`
     return cast(Backend, getattr(module, name)(tokenizer, threads))
 
 
@@ -93,8 +93,8 @@ class Backend:
         threads: the number of threads, or None.
         files: the names of vocabulary files, in the form of ``vocab_files_names`` in ``transformers``.
         keeps_spaces: whether decoding keeps all spaces by default, which is true for BPE.
-        fixed: the settings of ``transformers`` that the table determines, and that cannot be changed.
-        model: the model. Pipelines for token classification read its ``continuing_subword_prefix``, to decide whether a word can have
+        fixed: the settings of ``transformers`` that cannot be changed, because the table determines them.
+        model: the model. Pipelines for token classification read ``continuing_subword_prefix`` from it, to decide whether a word can have
             several tokens.
     """
 
@@ -435,12 +435,12 @@ def _with(**parts: Json | None) -> Any:
 
 
 def _of_array(given: Any) -> Any:
-    """A list in place of an array of NumPy."""
+    """Return a list; convert an array of NumPy."""
     return given.tolist() if isinstance(given, np.ndarray) else given
 
 
 def _reference_row(row: Any) -> Any:
-    """An ``Encoding`` of ``tokenizers`` with the content of a row."""
+    """Return an ``Encoding`` of ``tokenizers`` with the content of a row."""
     from tokenizers import Encoding as Reference
 
     if isinstance(row, Reference):

@@ -60,7 +60,7 @@ def shared_parts(table: PretokenTable) -> Json:
 
 
 def vocabulary(table: BpeTable) -> dict[str, int]:
-    """Return a mapping from token to id for the model's vocabulary, without added tokens that this vocabulary does not contain."""
+    """Return a mapping from token to id for the model's vocabulary, without added tokens that are not in this vocabulary."""
     known = table.metadata.model.vocabulary_tokens
     return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 

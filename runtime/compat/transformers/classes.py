@@ -1,8 +1,8 @@
 """The members of particular tokenizer classes of ``transformers``, such as languages of mBART and timestamps of Whisper.
 
-A stand-in has these members, too: the functions of the installed ``transformers``, which call the members of the stand-in. The stand-in's
+A stand-in has these members, too: they are functions of the installed ``transformers`` that call members of the stand-in. The stand-in's
 class does not derive from the class of ``transformers``, because programs such as vLLM use any object of `fst.tables.live.BASE` as a
-`tokenizers.Tokenizer` in a wrapper. So functions that call ``super()`` are copied, with another class in their closure.
+`tokenizers.Tokenizer` in a wrapper. So functions that call ``super()`` are copied; the closure of each copy contains another class.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.tables.header import TokenizerClass
 from fst.tables.live import BASE, FLAGS, members
 
-# Members of all fast tokenizers that need only other members.
+# Members of all fast tokenizers; each needs only other members of the tokenizer.
 SHARED = (
     *("add_bos_token", "add_eos_token", "update_post_processor", "set_truncation_and_padding", "backend_tokenizer", "decoder"),
     *("_convert_id_to_token", "_convert_token_to_id_with_added_voc", "num_special_tokens_to_add", "tokenize", "vocab", "vocab_size"),
     *("get_vocab", "added_tokens_decoder", "added_tokens_encoder", "get_added_vocab", "_add_tokens", "convert_ids_to_tokens"),
 )
-# Members of classes whose calls take boxes, entities or HTML, and of classes that split words by other programs.
+# Members by which two kinds of classes are recognised: their calls take boxes, entities or HTML, or they split words by other programs.
 CALLS = ("__call__", "_batch_encode_plus", "_encode_plus", "batch_encode_plus", "build_inputs_with_special_tokens")
-ATTRIBUTES = {"WhisperTokenizer": {"timestamp_pat": re.compile(r"<\|(\d+\.\d+)\|>")}}  # attributes of objects that are no JSON
+ATTRIBUTES = {"WhisperTokenizer": {"timestamp_pat": re.compile(r"<\|(\d+\.\d+)\|>")}}  # attributes of objects whose values are not JSON
 TEXT_CALLS = ("CodeLlamaTokenizer", "SeamlessM4TTokenizer", "WhisperTokenizer")  # classes whose `CALLS` take texts
 
 
 def class_named(library: Any, name: str) -> Any:
-    """Find a class of fast tokenizers in ``transformers``. The name may come from a file of strangers."""
+    """Find a class of fast tokenizers in ``transformers``. The name may come from an untrusted file."""
     found = getattr(library, name, None) if name.isidentifier() else None
     if not isinstance(found, type) or not any(base.__name__ == BASE for base in found.__mro__):
         what = f"tokenizer_class is {quoted(name)}; expected a fast tokenizer of transformers {library.__version__}"
@@ -42,8 +42,8 @@ def class_named(library: Any, name: str) -> Any:
 
 
 def derived(base: type[Any], library: Any, name: str, module: str) -> type[Any]:
-    """Make the class of stand-ins for the class `name` (see `class_named`) of ``transformers``, which is `library`. `base` is the class of
-    stand-ins for tokenizers without a class; `module` will contain the new class, for pickles.
+    """Make the class of stand-ins for the class `name` of ``transformers`` (see `class_named`); `library` is ``transformers``. `base` is
+    the class of stand-ins for tokenizers without a class. `module` is the name of the module that will contain the new class, for pickles.
     """
     found = class_named(library, name)
     cell = CellType()
@@ -61,7 +61,7 @@ def _bound(held: Mapping[str, Any], cell: CellType) -> dict[str, Any]:
 
 
 def _member(member: Any, cell: CellType) -> Any:
-    """A member for another class, whose cell `super()` reads."""
+    """Copy a member for another class, which `super()` reads from a cell of the function."""
     if isinstance(member, property):
         get, put, delete = (part and _member(part, cell) for part in (member.fget, member.fset, member.fdel))
         return property(get, put, delete, member.__doc__)
@@ -77,14 +77,14 @@ def _member(member: Any, cell: CellType) -> Any:
 
 
 def shared(library: Any) -> dict[str, Any]:
-    """The members of all fast tokenizers that a stand-in uses without changes."""
+    """Of the members that all fast tokenizers have, those that a stand-in uses without changes."""
     return {name: vars(getattr(library, BASE))[name] for name in SHARED}
 
 
 def restored(made: Any, stated: TokenizerClass) -> None:
-    """Set the attributes of an object that only its class of ``transformers`` has.
+    """Set the attributes that an object has only because of its class in ``transformers``.
 
-    Attributes that every stand-in has are left as they are, since the table may come from strangers.
+    Attributes that every stand-in has are not changed, since the table may come from strangers.
     """
     for name, value in stated.attributes.items():
         if name in FLAGS or (name not in vars(made) and not hasattr(type(made), name)):

@@ -21,11 +21,11 @@ from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import TOKENIZERS, TokenizerClass
 from fst.tables.live import BASE
 
-PLAIN = "FstTokenizerFast"  # the class of stand-ins for tokenizers whose class has no members of its own
-REFRESHED = ("set_prefix_tokens", "_switch_to_input_mode")  # methods of classes that apply changed options
+PLAIN = "FstTokenizerFast"  # the class of stand-ins for tokenizers whose class in ``transformers`` has no members of its own
+REFRESHED = ("set_prefix_tokens", "_switch_to_input_mode")  # methods, in some classes, that apply changed options
 OLDEST = 5  # the oldest supported version of ``transformers``
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
-NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings of a tokenizer object that tables do not contain
+NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that a tokenizer object has, but a table does not contain
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
@@ -42,8 +42,8 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes: a `fst.Tokenizer`, a table, a folder, the name of a model, or an
             object of another library. The result has the settings and the chat template of an object of ``transformers``.
-        threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number;
-            ``save_pretrained`` does not, since the best number depends on the computer.
+        threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number,
+            but ``save_pretrained`` does not save it, since the best number depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
             ``transformers``. These settings override the settings from the vocabulary's source.
 
@@ -151,7 +151,7 @@ class FastTokenizer:
         self._set_options(settings, stated)
 
     def _add_missing(self, settings: Mapping[str, Any]) -> None:
-        """Add the special tokens in settings that are no added tokens yet."""
+        """Add the special tokens in settings that are not yet added tokens."""
         named = [token for role, token in self._special_tokens_map.items() if role in settings and token is not None]
         extra = self._extra_special_tokens if "extra_special_tokens" in settings else []
         if named or extra:
@@ -163,7 +163,7 @@ class FastTokenizer:
             self.add_tokens(added)
 
     def _set_options(self, settings: Mapping[str, Any], stated: TokenizerClass) -> None:
-        """Apply the settings that are arguments of the class of ``transformers``, such as a language."""
+        """Apply the settings that are arguments of the ``transformers`` class, such as a language."""
         for name, value in settings.items():
             if getattr(getattr(type(self), name, None), "fset", None):
                 setattr(self, name, value)
@@ -175,7 +175,9 @@ class FastTokenizer:
 
     @property
     def fst(self) -> Tokenizer:
-        """The tokenizer that encodes and decodes. Added tokens and other special ids around texts replace it by a new tokenizer."""
+        """The tokenizer that encodes and decodes. When tokens are added or the special ids around texts change, a new tokenizer replaces
+        this tokenizer.
+        """
         return self._tokenizer.fst
 
     @property
@@ -227,7 +229,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """Return the tokenizer. If `pad_token` was changed, first replace the tokenizer by one with the new padding token."""
+        """Return the tokenizer. If `pad_token` was changed, first replace the tokenizer by a tokenizer with the new padding token."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
@@ -317,8 +319,8 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json, and set ``tokenizer_class`` in the settings to the class of ``transformers`` whose members this object
-        has, or else to the class that loads this file unchanged.
+        """Write the tokenizer.json, and set ``tokenizer_class`` in the settings: to the class of ``transformers`` whose members this object
+        has, or else to the class that loads the tokenizer.json unchanged.
         """
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
@@ -334,7 +336,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     class FstTokenizerFast(FastTokenizer, PreTrainedTokenizerBase):  # type: ignore[misc]
-        """The class that `_class` makes, for type checkers."""
+        """For type checkers: the class that `_class` makes."""
 
 
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:

@@ -17,9 +17,9 @@ ENDED = NO_STATE - 1  # the state of a row whose text has ended
 class LogitsProcessor:
     """A logits processor of ``transformers`` that lets a model write only texts of a guide. It needs PyTorch.
 
-    Use a new object for each call of ``generate``. Sampling, greedy search and beam search are possible; the rows of a batch may be at
-    different places of their texts. A row whose text has ended is left as it is. A row with a token that is not allowed, such as a beam
-    without hope, can only end.
+    Use a new object for each call of ``generate``. Sampling, greedy search and beam search are possible; the texts of a batch's rows may be
+    at different places. If the text of a row has ended, the row is not changed. After a token that is not allowed, as in a beam without
+    hope, a row can only end.
 
     Args:
         guide: a guide with an `end_id`.
@@ -38,7 +38,7 @@ class LogitsProcessor:
     def __init__(self, guide: Guide) -> None:
         if guide.end_id is None:
             raise ValueError("no token ends texts; make the guide with end_id")
-        self._guide, self._end = guide, slice(guide.end_id, guide.end_id + 1)  # a slice, since there may be fewer scores
+        self._guide, self._end = guide, slice(guide.end_id, guide.end_id + 1)  # a slice, since scores may end before this id
         self._states: dict[bytes, int] = {}  # the ids of each row in the last call → its state
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -69,7 +69,7 @@ class LogitsProcessor:
         return scores.masked_fill(from_numpy(~allowed).to(scores.device), float("-inf"))
 
     def _state_of(self, row: Any) -> int:
-        """The state after the ids of a row: the start if the ids without the last one are not those of a row of the last call."""
+        """The state after the ids of a row. If no row of the last call had the ids before the last id, the state is the start."""
         before = self._states.get(row[:-1].tobytes())
         if before is None:
             return self._guide.start

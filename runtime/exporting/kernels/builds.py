@@ -1,4 +1,5 @@
-"""Kernels that build arrays of a table from smaller ones, so that an image need not contain them, see `fst.runtime.exporting.builds`.
+"""Kernels that build arrays of a table from smaller arrays, so that an image need not contain the larger arrays, see
+`fst.runtime.exporting.builds`.
 
 The last argument of each kernel is the array that it fills.
 """
@@ -20,7 +21,7 @@ SIZE, SHIFT = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS)
 
 @kernel
 def build_spans(sizes, spans):
-    """Find the spans of tokens (`fst.pretokens.decoding`) whose bytes are next to each other.
+    """Find the spans (`fst.pretokens.decoding`) of tokens whose bytes are concatenated.
 
     Args:
         sizes: uint16[ids], the number of bytes of each token.
@@ -47,8 +48,8 @@ def build_words(contents, spans, flags, key_masks, displacements, scalars, words
     """Fill the table of words of `fst.pretokens.table.PretokenTable` with the tokens that have the flag `WORD`.
 
     Args:
-        contents, spans: uint8[n] and uint64[ids], the bytes of tokens, at most 24 of a word; `fst.runtime.rows.texts.PAST_END` more bytes
-            can be read.
+        contents, spans: uint8[n] and uint64[ids], the bytes of tokens (a word has at most 24 bytes) and their spans;
+            `fst.runtime.rows.texts.PAST_END` more bytes can be read.
         flags: uint8[ids].
         key_masks, displacements, scalars: see `fst.pretokens.arguments.Arguments`.
         words: uint64[4 * slots], zeros.
@@ -66,7 +67,7 @@ def build_words(contents, spans, flags, key_masks, displacements, scalars, words
 
 @kernel
 def build_short_words(contents, spans, flags, bits, short_words):
-    """Fill the table of `fst.pretokens.short_words`. Of several words for a slot, the one with the lowest id remains.
+    """Fill the table of `fst.pretokens.short_words`. If several words belong to a slot, the word with the lowest id remains.
 
     Args:
         contents, spans, flags: as in `build_words`.
@@ -86,7 +87,8 @@ def build_merges(planes, merges):
     """Join the bytes of a list of merges.
 
     Args:
-        planes: uint8[9, merges], the three bytes of the left token of each merge, the lowest first, and those of the other columns.
+        planes: uint8[9, merges], a row for each of the three bytes of the left token of each merge, the lowest byte first; then the rows of
+            the other two columns.
         merges: int32[merges, 3].
     """
     for rank in range(len(merges)):

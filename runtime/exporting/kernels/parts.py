@@ -1,7 +1,7 @@
-"""Kernels that encode a text, or a part of one, for tables that rewrite texts: one call does what `fst.runtime.run.Runner` does.
+"""Kernels that encode a text, or a part of a text, for tables that rewrite texts: one call replaces `fst.runtime.run.Runner`.
 
-A part is rewritten up to its last border, or read in place if rewriting changes nothing; then ``rewritten.starts[1]`` is 0. Rewritten text
-that is not encoded yet remains in ``rewritten``, and its size in the state.
+A part is rewritten up to its last border. If rewriting changes nothing, the part is read in place, and ``rewritten.starts[1]`` is 0.
+Rewritten text that is not encoded yet remains in ``rewritten``; the state contains the size of this text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 @inlined
 def has_border(text, starts, more, by, memo):
-    """Whether something of a part can be read; its end becomes the last border if the text continues."""
+    """Whether a part contains text that can be read; if the text continues, the end of the part becomes its last border."""
     if more:
         starts[1] = np.int64(normalizing.last_border(text, np.uint64(starts[0]), np.uint64(starts[1]), by, memo))
     return not more or starts[1] > starts[0]
@@ -36,13 +36,13 @@ def is_read_in_place(text, starts, state, by, memo):
 
 @inlined
 def rewrite(text, starts, more, is_inside, state, by, work, rewritten):
-    """Rewrite a part, after the text that is kept."""
+    """Rewrite a part, and append it to the rewritten text that is not encoded yet."""
     normalizing.rewrite(text, starts, U0, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
 
 
 @inlined
 def finish(rewritten, read, output, state):
-    """Find spans in the raw text, if they are requested, and move the rewritten text that is not encoded to the front."""
+    """If spans are requested, find the spans in the raw text; move the rewritten text that is not encoded yet to the front."""
     if len(output) > IDS_ALONE and len(output.offsets):
         normalizing.restore_all(output, state, rewritten)
     text, end, count = rewritten.text, np.uint64(rewritten.starts[1]), U0
@@ -59,13 +59,13 @@ def encode_part(encode_rows, text, starts, more, table, marked, output, work, st
 
     Args:
         encode_rows: the kernel.
-        text, starts, more, table, output, work: its arguments, for one text; the second start is changed.
+        text, starts, more, table, output, work: the arguments of this kernel, for one text; the second start is changed.
         marked: the argument ``table`` for rewritten texts.
         state: the state in ``work``.
-        by, buffers, rewritten: the normalizer, its working memory and its output, see `fst.text.arguments`.
+        by, buffers, rewritten: the normalizer, the working memory and the output of the normalizer, see `fst.text.arguments`.
 
     Returns:
-        The position in `text` up to which it is read.
+        The position in `text` at which reading stopped.
     """
     is_inside, is_kept = state.is_open, False
     if not has_border(text, starts, more, by, buffers.memo):
@@ -102,7 +102,7 @@ def unigram_part(text, starts, more, table, marked, output, work, state, by, buf
 
 @kernel
 def text_scope_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by Unigram with sums over whole texts; see `encode_part`."""
+    """Encode a part of a text by Unigram that sums scores over whole texts; see `encode_part`."""
     return encode_part(text_scope.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
 
 

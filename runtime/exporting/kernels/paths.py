@@ -1,8 +1,8 @@
-"""Kernels that write the path of a short text through the automaton of a table, for programs that show it.
+"""Kernels that write the path of a short text through the automaton of a table, for programs that show this path.
 
 A path has three numbers for each symbol that the automaton reads: the symbol itself, the state after it, and the last token of the text so
-far, or a negative number if there is none. Numbers of states are arbitrary; equal numbers are one state. A path ends when its array is
-full.
+far, or a negative number if there is none. Numbers of states are arbitrary, but equal numbers mean equal states. A path ends when its array
+is full.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fst.runtime.machines.bpe.kernels import encode as bpe
 from fst.runtime.machines.unigram.kernels import viterbi
 from fst.runtime.text.kernels.reading import begin_reading, read
 
-BYTES = np.uint64(LABELS)  # bytes from here on are marks of added tokens, which no automaton reads
+BYTES = np.uint64(LABELS)  # the lowest byte that marks an added token; no automaton reads such bytes
 NO_TOKEN = np.int32(-1)
 
 
@@ -46,13 +46,13 @@ def put(path, count, symbol, state, token):
 
 @inlined
 def steps_left(path, starts):
-    """The number of bytes of a text whose steps are written."""
+    """The number of bytes of a text whose steps fit into the path."""
     return min(np.uint64(starts[1]), np.uint64(len(path)) // U3)
 
 
 @kernel
 def bpe_path(text, starts, entries, path):
-    """Write the path through `fst.machines.bpe.automaton`. The last token is the one that the state means.
+    """Write the path through `fst.machines.bpe.automaton`. The last token is the token that the state represents.
 
     Args:
         text, starts: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, for one pre-token.
@@ -73,7 +73,7 @@ def bpe_path(text, starts, entries, path):
 
 @kernel
 def unigram_path(text, starts, ends, path):
-    """Write the path through `fst.machines.unigram.aho_corasick`. The last token is the longest one that ends with the byte.
+    """Write the path through `fst.machines.unigram.aho_corasick`. The last token is the longest token that ends with the byte.
 
     Args:
         text, starts, path: as in `bpe_path`.
@@ -94,7 +94,7 @@ def unigram_path(text, starts, ends, path):
 
 @inlined
 def last_token(state, table):
-    """The last token of a word if it ends in a state."""
+    """The last token of a word that ends in a state."""
     entry = table.entries[state]
     kind, at = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
     if kind == MANY:
@@ -119,8 +119,8 @@ def after(state, number, table):
 
 @kernel
 def wordpiece_path(text, starts, table, work, path):
-    """Write the path through the automaton of WordPiece. A symbol is the index of its character in the text. The last token is that of
-    the word, if it ended there; a symbol that is no part of a word leads to the root.
+    """Write the path through the automaton of WordPiece. A symbol is the index of its character in the text. The last token is the last
+    token of the word, if the word ended at the symbol. A symbol outside words leads to the root.
 
     Args:
         text, starts, table, work: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`; the state is all zero.

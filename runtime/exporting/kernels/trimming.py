@@ -1,4 +1,4 @@
-"""The kernel that changes spans after they are found, as the methods `_trim` of tokenizers do for batches with NumPy.
+"""The kernel that changes spans after they are found. The methods `_trim` of tokenizers do the same for batches, with NumPy.
 
 tests/export/test_trimming.py compares the kernel with the methods.
 """
@@ -13,7 +13,9 @@ from fst.runtime.kernels.constants import U0, U1, U2, U3
 
 @inlined
 def goes_on(offsets, index, before, in_words):
-    """Whether the next id's token, a byte, continues what the id at an index begins: always a character; a word if both have one span."""
+    """Whether the next id's token, a byte, continues the character or word of the id at an index. It always continues a character; it
+    continues a word if both ids have the same span.
+    """
     if not in_words:
         return True
     at = index + index
@@ -30,9 +32,10 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
         state: the state of the kernel that encodes; ``state.count`` is the number of ids.
         before, after: the numbers of special ids around the text.
         keeps_first: 1 if the span of the first token includes a single space, otherwise 0.
-        leading, trailing: int32[ids], the numbers of spaces at the ends of each id's token, which leave its span; or int32[0].
-        continues: bool[ids], whether each id's token is a byte that may continue a character or a word, whose span the id before it loses;
-            or bool[0].
+        leading, trailing: int32[ids], the numbers of spaces at the start and at the end of each id's token, which are removed from its
+            span; or int32[0].
+        continues: bool[ids], whether each id's token is a byte that may continue a character or a word (then the previous id loses the span
+            of this character or word); or bool[0].
         in_words: 1 if bytes continue words, otherwise 0.
 
     Returns:

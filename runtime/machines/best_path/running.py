@@ -16,7 +16,7 @@ from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 
-MUCH = 1 << 16  # number of bytes of unread text from which on it must grow before it is read again
+MUCH = 1 << 16  # above this number of bytes, unread text must grow by a quarter before it is read again
 
 rewrite = Deferred("fst.runtime.machines.best_path.kernels.rewriting", "rewrite")
 
@@ -34,7 +34,7 @@ class Buffers:
         self.out, self.spans = np.empty(0, np.uint8), NO_SPANS
 
     def enlarge(self) -> bool:
-        """Replace the kernel's arrays by larger ones; return False if they are as large as they may be."""
+        """Replace the kernel's arrays by larger ones; return False if the arrays already have the maximum size."""
         if self._growth == MAX_GROWTH:
             return False
         self._growth *= 2
@@ -107,7 +107,7 @@ class PathParts:
     def __init__(self, paths: BestPaths) -> None:
         self._paths, self._place, self._buffers = paths, paths.start(), paths.buffers()
         self._unread = b""  # text after the place
-        self._least = 0  # the number of bytes of unread text from which on it is read again
+        self._least = 0  # unread text is read again when it has at least this number of bytes
         self._decoder = getincrementaldecoder("utf-8")()
 
     def write(self, text: str) -> str:

@@ -112,7 +112,7 @@ class BpeTokenizer(PretokenTokenizer):
         return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
-        """Raise an error if ids do not determine spans, because characters without tokens are lost or change their order."""
+        """Raise an error if ids do not determine spans, because characters without tokens are lost or reordered."""
         if self._table.lost:
             count, lost = self._table.metadata.model.missing_bytes, self._table.lost
             raise UnsupportedError(f"offsets: {count} bytes have no token and {lost}; ids do not determine their positions")

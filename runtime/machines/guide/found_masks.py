@@ -1,4 +1,4 @@
-"""The masks of states that get their numbers as steps find them."""
+"""The masks of states that are numbered as steps find them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = tuple[int, ...]
 
 
 class States(Protocol):
-    """States, which are tuples of numbers; an empty one is the state after the end, and after tokens that are not allowed.
+    """States, which are tuples of numbers. The empty tuple is the state after the end, and after tokens that are not allowed.
 
     Attributes:
         start: the state before the first token.
@@ -32,7 +32,7 @@ class States(Protocol):
         """The state after a token."""
 
     def is_alive(self, state: State) -> bool:
-        """Whether a text can end after a state."""
+        """Whether some text can end after a state, possibly after more tokens."""
 
     def is_final(self, state: State) -> bool:
         """Whether a text may end in a state."""
@@ -74,7 +74,7 @@ class FoundMasks(MadeMasks):
         return state == ENDED or (state != NO_STATE and self._states.is_final(self._found[state]))
 
     def _step(self, state: int, number: int) -> int:
-        """The number of the state after a token; -1 if it is not allowed."""
+        """The number of the state after a token; -1 if the token is not allowed."""
         if state == NO_STATE or not 0 <= number < self._size:
             return NO_STATE
         row = self._kept.get(state)
@@ -83,7 +83,7 @@ class FoundMasks(MadeMasks):
         if number == self._end_id:
             return ENDED if self.is_final(state) else NO_STATE
         after = self._states.step(self._found[state], number)
-        if row is None and not self._states.is_alive(after):  # one token takes much less time than a mask
+        if row is None and not self._states.is_alive(after):  # the test of one token takes much less time than a mask
             return NO_STATE
         with self._lock:
             if after not in self._numbers:

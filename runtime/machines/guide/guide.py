@@ -34,20 +34,20 @@ class Guide(PublicClass):
     share it without a lock.
 
     A state is a whole number. A generated text begins in `start`, and `step` gives the state after each token. One guide serves any number
-    of texts at the same time: the caller keeps their states, for example in an array.
+    of texts at the same time: the caller keeps the state of each text, for example in an array.
 
     -1 is the state after a token that is not allowed. Its mask is empty. The token that ends a text, `end_id`, is allowed exactly where the
-    pattern allows an end, and is the only token that is allowed after itself. Other special tokens are never allowed.
+    pattern allows an end; after this token, only the token itself is allowed. Other special tokens are never allowed.
 
     Args:
-        table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer in any form that `fst.Tokenizer` takes: then
+        table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer in any form that `fst.Tokenizer` takes. Then
             each mask is made at its first use, and the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be
             saved.
-        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`. A schema may need more states
-            than a table has: then states are found by `step`, as with `canonical`.
-        canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
-            ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
-            pattern allows. States are then found by `step`, and get their numbers in this order.
+        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`. If a schema needs more states
+            than a table can have, states are found by `step`, as with `canonical`.
+        canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives. Ids are allowed if they are the first ids of
+            ``tok.encode(text, add_special_tokens=False)``, and ``tok.decode`` turns all these ids back into ``text``, for a text that the
+            pattern allows. States are then found by `step`, and numbered in this order.
 
     Raises:
         UnsupportedError: the table has no token masks; or as in `fst.compile.guide`.
@@ -157,9 +157,9 @@ class Guide(PublicClass):
 
         Args:
             states: whole numbers, in an array, a tensor or a list.
-            out: the array or the PyTorch tensor in the memory of the processor that gets the masks, C-contiguous. Of uint32 or int32, with
-                a row of at least `words` numbers for each state, it gets bits; of bool, with rows of any length, it gets a value for each
-                id. Elements past the last id become 0. None: a new uint32 array.
+            out: the array that gets the masks, or a PyTorch tensor in the processor's memory; C-contiguous. An `out` of uint32 or
+                int32 has a row of at least `words` numbers for each state, and gets bits; an `out` of bool has rows of any length, and gets
+                a value for each id. Elements past the last id become 0. None: a new uint32 array.
 
         Returns:
             `out`, or the new array.
@@ -210,7 +210,7 @@ class Guide(PublicClass):
 
         Raises:
             ValueError: `state` is not a state.
-            TableError: the mask of the state allows the token, but its bytes are not read: the table was forged.
+            TableError: the mask of the state allows the token, but the automaton does not read the token's bytes: the table was forged.
         """
         return self.advance(state, (number,))
 
@@ -243,7 +243,8 @@ class Guide(PublicClass):
         return self._masks.is_final(state)
 
     def forced(self, state: int) -> list[int]:
-        """The tokens that follow without a choice: while a state allows only one token, this token. A model need not run for them.
+        """The tokens that follow without a choice, that is, as long as each state allows only one token. A model need not run for these
+        tokens.
 
         Returns:
             Ids; the last is `end_id` if the text must end. At most 4,096.
@@ -297,7 +298,7 @@ def _numbers(states: Any) -> Array:
 
 
 def _view(out: Any, rows: int, words: int) -> Array:
-    """The memory of an array or a tensor, as uint32 or uint8."""
+    """Return the memory of an array or a tensor as an array of uint32 or uint8."""
     array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
     if array is None:
         raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")

@@ -51,7 +51,7 @@ class StateMasks(Protocol):
         """Copy the masks of states, int64[n], to ``out``, uint32[n, at least words]."""
 
     def advance(self, state: int, ids: Array) -> int:
-        """The state after tokens, int64[n]; -1 if one of them is not allowed.
+        """The state after tokens, int64[n]; -1 if one of the tokens is not allowed.
 
         Raises:
             TableError: a mask allows a token whose bytes the automaton does not read.
@@ -122,10 +122,10 @@ class StoredMasks(ByteSteps):
 
 
 class MadeMasks:
-    """Masks that are made at their first use. The latest are kept, up to `MAX_KEPT_BYTES`.
+    """Masks, each of which is made at its first use. The latest are kept, up to `MAX_KEPT_BYTES`.
 
-    A mask is never changed after it is made, so threads read kept masks without a lock. A subclass defines the number of states, which is
-    its length, and `_mask`, which makes the mask of a state.
+    A mask is never changed after it is made, so threads read kept masks without a lock. A subclass defines ``len()``, the number of states,
+    and `_mask`, which makes the mask of a state.
 
     Args:
         words: the number of 32-bit words of a mask.

@@ -13,21 +13,21 @@ from fst.machines.guide.network import Network
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import Vocabulary
 
-State = tuple[int, ...]  # the states after the calls that have not returned, the innermost last, and the state of the network
+State = tuple[int, ...]  # the states after the calls that have not returned, the innermost call last, and then the state of the network
 NO_CELL = -1
-BEFORE: State = (NO_STATE,)  # before the first token, if it writes other bytes than later ones
+BEFORE: State = (NO_STATE,)  # before the first token, if tokens have other bytes at the start of a text
 KERNELS = "fst.runtime.machines.guide.kernels.network"
 
 scan_network, walk_network = (Deferred(KERNELS, name) for name in ("scan_network", "walk_network"))
 
 
 class Work(NamedTuple):
-    """The path of a walk. A *cell* is a call that has not returned. Each byte may add one cell, and its number is that of the byte; those
-    of the state before the walk follow.
+    """The path of a walk. A *cell* is a call that has not returned. Each byte may add one cell, and the number of this cell is the number
+    of the byte. The cells of the state before the walk have the numbers from `longest` on.
 
     Attributes:
         states, cells: int32[longest + 1], the state of the network and the innermost cell after each number of bytes; -1: no cell.
-        returns, parents: int32[cells], the state after each call, and the cell around it.
+        returns, parents: int32[cells], the state after each call, and the cell around the call.
     """
 
     states: Array
@@ -51,7 +51,9 @@ class NetworkStates:
         self.start: State = BEFORE if len(vocabulary.tokens.first_ends) else (0,)
 
     def is_alive(self, state: State) -> bool:
-        """Whether a text can end after a state: after each but the empty one, since a final state is reachable from every state."""
+        """Whether a text can end after a state. This is true except for the empty state, since a final state is reachable from every other
+        state.
+        """
         return bool(state)
 
     def is_final(self, state: State) -> bool:
@@ -59,7 +61,7 @@ class NetworkStates:
         return len(state) == 1 and bool(self._network.finals[0 if state == BEFORE else state[0]])
 
     def step(self, state: State, number: int) -> State:
-        """The state after a token; empty if it is not allowed."""
+        """The state after a token; the empty state if the token is not allowed."""
         content, is_first = self._vocabulary.content(number), state == BEFORE
         if not state or not content:
             return ()
@@ -92,7 +94,7 @@ class NetworkStates:
 
 
 def _state(work: Work, depth: int) -> State:
-    """The state after a number of bytes; empty if they are not read."""
+    """The state after a number of bytes; the empty state if the bytes are not read."""
     if work.states[depth] == NO_STATE:
         return ()
     found, cell = [int(work.states[depth])], int(work.cells[depth])

@@ -99,7 +99,7 @@ class EmptyStream(Stream):
         return Part(ids, np.insert(part.offsets, before, places[:, None], axis=0), np.insert(part.words, before, 0))
 
     def _decided(self) -> int:
-        """Return the end of the positions at which later text cannot change whether an empty keyword matches."""
+        """Return the end of the decided positions, where later text cannot change whether an empty keyword matches."""
         if self._is_closed:
             return self._characters + 1
         if self._empties.overlapping:

@@ -1,7 +1,7 @@
-"""Front ends of keyword search, which change texts before a kernel searches them; see `fst.machines.keywords.text`.
+"""Front ends of keyword search, which change texts before a kernel searches in them; see `fst.machines.keywords.text`.
 
 A `CaseFolder` replaces each character by its folded character, so spans do not change. A `PlainNormalizer` normalizes texts. A
-`KeywordNormalizer` runs all other steps, after a `PlainNormalizer` if the table has normalizers.
+`KeywordNormalizer` runs all other steps; if the table has normalizers, a `PlainNormalizer` runs first.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PlainNormalizer(TextNormalizer):
         return found
 
     def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:
-        """Prepare the calls for a short text, which needs a batch if it changes, because of its spans."""
+        """Prepare the calls for a short text. A text that normalization changes needs a batch, because spans change."""
         return super().prepare_short(text, starts, most, with_spans=with_spans)._replace(rewrite=None, rewritten=None)
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
@@ -81,7 +81,7 @@ class PlainNormalizer(TextNormalizer):
 
 
 class KeywordNormalizer(KeepingNormalizer):
-    """A front end that folds the case of texts, and inserts borders before and after words. If there is a `normalizer`, it runs before."""
+    """A front end that folds the case of texts, and inserts borders before and after words. A `normalizer`, if given, runs first."""
 
     def __init__(self, arguments: Any, text: KeywordText, normalizer: PlainNormalizer | None) -> None:
         self.arguments, self.expansion_bound = arguments, text.expansion_bound
@@ -93,7 +93,7 @@ class KeywordNormalizer(KeepingNormalizer):
         return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """Find the last border of the normalizer, since other steps can begin at any position."""
+        """Return the last border of the normalizer, since other steps can begin at any position."""
         return self._normalizer.border(text, starts, memo) if self._normalizer else int(starts[-1])
 
     def rewrite(

@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
     Attributes:
         ids: int32[matches], the number of each match's keyword.
-        offsets: int32[matches, 2], the first character of each match in its row, and one past its last.
+        offsets: int32[matches, 2], the first character of each match in its row, and one past its last character.
         row_splits: int64[rows + 1], the index of the first match of each row, and the number of matches.
     """
 
@@ -50,7 +50,7 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Check the type of replacements, and that a list has one item for each keyword."""
+    """Check the type of replacements; check that a list has one item for each keyword."""
     if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
         raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")
     if not isinstance(by, str | Mapping) and len(by) != keywords:
@@ -71,7 +71,7 @@ def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
 
 
 def _some(found: Found, is_kept: NDArray[np.bool_]) -> Found:
-    """Return only the matches for which `is_kept` is true."""
+    """Return only the matches whose element of `is_kept` is True."""
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept, dtype=np.int64)])
     return Found(found.ids[is_kept], found.offsets[is_kept], before[found.row_splits])
 

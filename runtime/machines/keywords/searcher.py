@@ -52,7 +52,7 @@ class Match(NamedTuple):
 
     Attributes:
         id: the number of the keyword.
-        start, end: the position of the keyword's first character (or byte) in the text, and one past its last.
+        start, end: the position of the keyword's first character (or byte) in the text, and one past its last character.
     """
 
     id: int
@@ -68,8 +68,8 @@ class Matches:
 
     Attributes:
         ids: int32[n], the number of each match's keyword.
-        starts, ends: int32[n], the position of each match's first character (or byte) in its row, and one past its last; int64[n] from a
-            stream. Empty if only ids were requested.
+        starts, ends: int32[n], the position of each match's first character (or byte) in its row, and one past its last character; int64[n]
+            from a stream. Empty if only ids were requested.
         row_splits: int64[rows + 1]; row r contains the matches ``row_splits[r]`` to ``row_splits[r + 1] - 1``.
     """
 
@@ -101,7 +101,7 @@ class Searcher(PublicClass):
         table: a result of `fst.compile.keywords`. For a table file, use `load`.
 
     Raises:
-        UnsupportedError: the table is not for keyword search.
+        UnsupportedError: the table is not a table of keywords.
 
     Examples:
         >>> from fst.compile import keywords
@@ -117,7 +117,7 @@ class Searcher(PublicClass):
     def __init__(self, table: KeywordTable) -> None:
         self._table: KeywordTable = table
         self._matcher = _Matcher(table)
-        self._shorts: list[ShortSearch] = []  # of the first calls; several if threads made them at once, and each may still be in use
+        self._shorts: list[ShortSearch] = []  # from first calls; several if threads made them at once; each may be in use
         self._find_short: Callable[[str], list[Match] | None] = self._find_first_short
 
     def __repr__(self) -> str:
@@ -299,8 +299,8 @@ class Searcher(PublicClass):
         return MatchStream(self._matcher.stream(offsets=True, errors=errors))
 
     def _find_first_short(self, text: str) -> list[Match] | None:
-        """Replace `_find_short`, which is an attribute because a `Lazy` takes longer; find the matches in a text as
-        `fst.runtime.short_texts.ShortSearch.find` does.
+        """Find the matches in a text as `fst.runtime.short_texts.ShortSearch.find` does; at the first call, replace `_find_short`, which is
+        an attribute because a `Lazy` takes longer.
         """
         self._find_short = _find_nothing
         if not self._matcher._empties and can_be_short(self._matcher._spans_runner):
@@ -385,7 +385,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """The finder of safe cuts, which cuts after a character that occurs in no keyword, because no match contains this character."""
+        """The finder of safe cuts, which are after characters that occur in no keyword, and so in no match."""
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return AfterSpaces(absent) if absent else None
@@ -412,7 +412,7 @@ def of_two(by: Callable[..., str]) -> Chooser:
 
 
 def _replacing(by: Chooser | Replacements, keywords: Sequence[str]) -> Chooser:
-    """Make a function from a match and its text to the replacement."""
+    """Make a function of a match and its text that returns the replacement."""
     if callable(by):
         return by
     if isinstance(by, Mapping):

@@ -62,7 +62,7 @@ class Analyses:
         return chain.from_iterable(self._lists(first, min(first + ROWS, len(self))) for first in range(0, len(self), ROWS))
 
     def _lists(self, first: int, last: int) -> list[list[str]]:
-        """The lists of some words, one past the last of which is `last`."""
+        """The lists of the words `first` to `last - 1`."""
         begin, end = self._batch.row_splits[[first, last]].tolist()
         written = strings_of(*spelled_all(self._batch.ids[begin:end], self._data, weighted=self._weighted))
         splits = self.row_splits[first : last + 1]
@@ -77,7 +77,9 @@ class Analyses:
         return [word if isinstance(word, str) else str(word, "utf-8", "replace")]
 
     def strings(self) -> tuple[Bytes, Ints]:
-        """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last."""
+        """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last
+        analysis.
+        """
         return spelled_all(self._batch.ids, self._data, weighted=self._weighted)
 
     def lines(self, words: Sequence[bytes | None], form: str) -> Bytes:
@@ -130,7 +132,7 @@ class Analyses:
 
     @Lazy
     def is_complete(self) -> Any:
-        """bool[rows], whether each row contains all analyses; False if there may be more than the limit."""
+        """bool[rows], whether each row contains all analyses of its word; False if there may be more analyses than the limit."""
         found = np.ones(len(self), np.bool_)
         found[np.searchsorted(self._batch.row_splits, np.flatnonzero(self._batch.ids == CUT), "right") - 1] = False
         return found

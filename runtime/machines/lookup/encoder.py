@@ -26,8 +26,8 @@ MOST_CASES = 2  # maximum number of results of `cases_of`
 
 
 def cases_of(word: str) -> list[str]:
-    """The other cases in which Hunspell looks up a word: lower case, if the word is in upper case or only its first letter is, and before
-    that lower case after a capital, if the word is in upper case.
+    """The spellings in another case that Hunspell also looks up for a word. A word with a capital is looked up in lower case. A word in
+    upper case is looked up with only its first letter in upper case, and then in lower case.
 
     Examples:
         >>> cases_of("Word"), cases_of("WORD"), cases_of("wORD"), cases_of("McDonald")
@@ -43,7 +43,9 @@ def cases_of(word: str) -> list[str]:
 
 
 class LookupEncoder(Encoder):
-    """The encoder of one direction, with at most `limit` analyses of a word; `like`, an encoder of the same table, shares its arrays."""
+    """The encoder of one direction, with at most `limit` analyses of a word. If `like`, an encoder of the same table, is given, both share
+    arrays.
+    """
 
     def __init__(self, table: Any, *, inverse: bool = False, limit: int = MAX_ANALYSES, like: LookupEncoder | None = None) -> None:
         super().__init__(table)
@@ -58,7 +60,7 @@ class LookupEncoder(Encoder):
         return self._table.arguments()
 
     def look_up(self, rows: Source, threads: int | None, errors: str, *, folds: bool) -> Batch:
-        """Look up words; if `folds`, look up those without analyses in the other cases that `cases_of` returns."""
+        """Look up words. If `folds`, look up words without analyses in the other cases that `cases_of` returns."""
         batch = self._encode(rows, special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
         if not folds:
             return batch
@@ -74,7 +76,7 @@ class LookupEncoder(Encoder):
         return batch
 
     def _in_case(self, words: dict[int, str], threads: int | None) -> Batch:
-        """Look up words that a text contains in another case, by their rows. Those that keep their case have no analyses."""
+        """Look up words in another case than in the text; `words` maps rows to words. Words that keep their case have no analyses."""
         found = self._encode(rows_of([*words.values()]), numbers=[*words], special_ids=NO_SPECIAL_IDS, threads=threads)
         if not self._reads(KEPT):
             return found
@@ -85,7 +87,7 @@ class LookupEncoder(Encoder):
         return with_rows(found, rows, *_concatenated(ids))
 
     def _without(self, ids: list[int], others: list[int]) -> list[int]:
-        """The ids of an unweighted table without the analyses that are also in `others`."""
+        """The ids of analyses, without the analyses that `others` contains, too; the table must be unweighted."""
         pieces = self._table.pieces
         written, left = {*spelled(others, pieces, weighted=False)}, list[int]()
         for analysis, part in zip(spelled(ids, pieces, weighted=False), _parts(ids), strict=True):
@@ -93,12 +95,14 @@ class LookupEncoder(Encoder):
         return left
 
     def _is_forbidden(self, row: int, word: str, cases: Sequence[str]) -> bool:
-        """Whether a word is forbidden; of a word in upper case, also whether its form with only a first capital is."""
+        """Whether a word is forbidden; for a word in upper case, also whether the word with only its first letter in upper case is
+        forbidden.
+        """
         some = [FORBIDDEN + each for each in (word, *cases[:-1])]
         return len(self._encode(rows_of(some), numbers=[row] * len(some), special_ids=NO_SPECIAL_IDS, threads=1).ids) > 0
 
     def _reads(self, mark: str) -> bool:
-        """Whether the table contains words after a mark; see `fst.machines.lookup.layout`."""
+        """Whether the table contains words that begin with a mark; see `fst.machines.lookup.layout`."""
         return not self.inverse and int(self._table.units[ord(mark)]) % BEGINS > 0
 
     @Lazy
@@ -122,7 +126,7 @@ class LookupEncoder(Encoder):
         numbers: Sequence[int] | None = None,
         **options: Any,
     ) -> Batch:
-        """See `Encoder._encode`; `numbers` are those of the rows in errors."""
+        """See `Encoder._encode`; `numbers`: the numbers of the rows in error messages."""
         batch = super()._encode(source, errors=errors, **options)
         places = np.flatnonzero(batch.ids == SLOW)
         if not len(places):
@@ -136,7 +140,7 @@ class LookupEncoder(Encoder):
 
 
 def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Sequence[int] | None = None) -> tuple[Array, Ints]:
-    """The ids of rows by a slow walk, and their row splits. `numbers` are those of the rows in errors; None: `rows`."""
+    """The ids of rows by a slow walk, and their row splits. `numbers`: the numbers of the rows in error messages; None: `rows`."""
     row, found = -1, list[list[int]]()
     try:
         for row in rows:

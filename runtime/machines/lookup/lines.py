@@ -14,8 +14,8 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 
 LINES = TSV, APERTIUM, XEROX = "tsv", "apertium", "xerox"
-UNKNOWN = "+?"  # what flookup prints for an unknown word
-SIGNS = 6  # maximum number of signs of a word or of an analysis
+UNKNOWN = "+?"  # the string that flookup prints for an unknown word
+SIGNS = 6  # maximum number of signs that a format adds to a word or to an analysis
 WEIGHT = "%.9g"  # enough digits for a float32
 
 write_tabbed, write_apertium = (Deferred("fst.runtime.machines.lookup.kernels.lines", name) for name in ("write_tabbed", "write_apertium"))
@@ -25,7 +25,7 @@ class Weights(NamedTuple):
     """The weights of analyses in decimal.
 
     Attributes:
-        written: the different weights.
+        written: the different weights, in decimal.
         numbers: int64[analyses], the number of the weight of each analysis; empty for an unweighted table.
     """
 
@@ -54,7 +54,7 @@ def lines(form: str, words: Sequence[bytes], batch: Batch, pieces: Strings, coun
     Args:
         form: one of `LINES`.
         words: the words in UTF-8.
-        batch: their ids, see `fst.machines.lookup.table`.
+        batch: the ids of the words, see `fst.machines.lookup.table`.
         pieces: the pieces of the table.
         counts: int64[words], the number of analyses of each word.
         weights: float32[analyses], the weight of each analysis; None for an unweighted table.

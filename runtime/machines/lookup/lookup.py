@@ -58,7 +58,7 @@ class Lookup(PublicClass):
         return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {counted(self._table.arc_count, 'arc')}>"
 
     def inverted(self) -> Self:
-        """The look-up in the other direction: generation, if this look-up analyses.
+        """The look-up in the other direction, which generates words if this look-up analyses words.
 
         Raises:
             UnsupportedError: the table contains only one direction.
@@ -77,7 +77,7 @@ class Lookup(PublicClass):
             limit, case, unknown: as in `lookup_batch`.
 
         Returns:
-            The analyses, each once; in a weighted table, the smallest weight first. An unknown word has none.
+            The analyses, each once; in a weighted table, the smallest weight first. An unknown word has no analyses.
 
         Raises:
             TextError: the argument is not text, or as in `lookup_batch`.
@@ -108,9 +108,10 @@ class Lookup(PublicClass):
 
         Args:
             words: as in `fst.Tokenizer.encode_batch`.
-            limit: the maximum number of analyses of a word, 1 to 4096; None: 4096. `Analyses.is_complete` contains whether there are more.
-            case: "exact"; or "fold": a word without analyses is looked up in lower case, if all its letters or only the first are upper
-                case; before that with a capital, if all are. These are the rules of Hunspell.
+            limit: the maximum number of analyses of a word, 1 to 4096; None: 4096. `Analyses.is_complete` is False for words that may have
+                more analyses.
+            case: "exact"; or "fold": a word without analyses is looked up in lower case if only its first letter is in upper case; if all
+                letters are in upper case, the word is looked up first with a capital, then in lower case. These are the rules of Hunspell.
             unknown: None: a word without analyses has an empty list; or "copy": its list contains the word.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
@@ -162,10 +163,10 @@ class Lookup(PublicClass):
     def analyze_text(self, text: str | bytes, *, limit: int | None = None, errors: str = "strict") -> list[Token]:
         """Find the words of a running text by longest match, with their analyses, as lt-proc does.
 
-        At each position, the longest string that has analyses is a token; it may contain spaces. In a section of the kind "standard", a
-        token ends before a character that is no letter, no mark and no number; see ``sections`` of `fst.compile.lookup`. Letters that begin
-        no token are an unknown word. Other characters belong to no token. Soft hyphens (U+00AD) are ignored. Upper-case letters are also
-        read in lower case; then the analyses have the case of the word.
+        At each position, the longest string that has analyses is a token; a token may contain spaces. In a section of the kind "standard",
+        a token ends before a character that is no letter, no mark and no number; see ``sections`` of `fst.compile.lookup`. Letters that
+        begin no token are an unknown word. Other characters belong to no token. Soft hyphens (U+00AD) are ignored. Upper-case letters are
+        also read in lower case; then the analyses have the case of the word.
 
         Args:
             text: str, or bytes in UTF-8.
@@ -215,12 +216,12 @@ class Lookup(PublicClass):
 
         Args:
             texts, limit, threads, errors: as in `analyze_batch`.
-            deformatted: whether the texts come from a deformatter of Apertium, as those that lt-proc reads. If so, superblanks, such as
+            deformatted: whether the texts come from a deformatter of Apertium, like the input of lt-proc. If so, superblanks, such as
                 ``[<b>]``, are copied and count as a space, and a backslash removes the meaning of the character after it.
 
         Returns:
-            The stream of each text: ``^word/analysis/analysis$`` for a word, ``^word/*word$`` for an unknown word, and other text between
-            them. Characters with a meaning in the format follow a backslash. Soft hyphens are left out.
+            The stream of each text: ``^word/analysis/analysis$`` for a word, ``^word/*word$`` for an unknown word, and the text between
+            words. Characters with a meaning in the format follow a backslash. Soft hyphens are left out.
 
         Raises:
             UnsupportedError, TextError, ValueError: as in `analyze_batch`.

@@ -1,4 +1,4 @@
-"""The strings of analyses, from their pieces: of a batch, or of one word, with a single call of a kernel and without a batch."""
+"""The strings of analyses, from their pieces: for a batch, or for one word, by a single call of a kernel and without a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.runtime.run import Runner
 from fst.runtime.short_texts import prepared
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids
 
-MOST_BYTES = 1 << 16  # maximum number of bytes of all analyses of a word; a batch looks up words with more
+MOST_BYTES = 1 << 16  # maximum number of bytes of all analyses of a word; words with more bytes need a batch
 MOST_ANALYSES = 1 << 10
 
 NOTHING = np.empty(0, np.uint8), np.empty(0, np.int64)
@@ -30,7 +30,7 @@ class Strings(NamedTuple):
 
     Attributes:
         data: uint8[bytes + PAST_END], the concatenation of the strings, and `PAST_END` bytes.
-        starts: int64[strings + 1], the start of each string, and the end of the last.
+        starts: int64[strings + 1], the start of each string, and the end of the last string.
     """
 
     data: Bytes
@@ -53,13 +53,13 @@ def spelled(ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> lis
 
 
 def size_of(ids: Ids, pieces: Strings, *, weighted: bool) -> tuple[int, int]:
-    """The number of bytes, and of analyses, of the ids of any number of words."""
+    """The number of bytes and the number of analyses in the ids of any number of words."""
     size, count = spell.call(ids, pieces, np.uint64(weighted), *NOTHING)
     return int(size), int(count)
 
 
 def spelled_all(ids: Ids, pieces: Strings, *, weighted: bool) -> tuple[Bytes, Ints]:
-    """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last."""
+    """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last analysis."""
     size, count = size_of(ids, pieces, weighted=weighted)
     data, starts = np.empty(size + PAST_END, np.uint8), np.empty(count + 1, np.int64)
     spell.call(ids, pieces, np.uint64(weighted), data, starts)
@@ -71,7 +71,8 @@ class Spelled(NamedTuple):
 
     Attributes:
         weighted: uint64[1], 1 if a weight follows each analysis, otherwise 0.
-        data, starts: uint8[n] and int64[n], receive the bytes of all analyses, the start of each, and the end of the last.
+        data, starts: uint8[n] and int64[n], receive the bytes of all analyses, the start of each analysis, and the end of the last
+            analysis.
         address: int64[1], the address of `data`.
         work: the working arrays of `fst.runtime.rows.strings`.
     """
@@ -95,5 +96,5 @@ def finder(runner: Runner, pieces: Strings, *, weighted: bool) -> Callable[[str]
     others = pieces, spelled, np.zeros(1, np.uint64)
     short, calls = prepared(runner, NO_SPECIAL_IDS, lambda short: look_up.prepare(short, *others, ""))
     find = partial(look_up.call, short, *others)
-    vars(find)["calls"] = calls  # `short` contains only their words
+    vars(find)["calls"] = calls  # keeps the calls alive: `short` contains only their words
     return find

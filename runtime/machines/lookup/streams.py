@@ -20,10 +20,10 @@ from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 
 SPECIAL = r"\^$@/<>[]{}"  # characters with a meaning in the format; a backslash escapes them
 ESCAPED = re.compile(f"[{re.escape(SPECIAL)}]")
-MARK = re.compile(r"\[\[.*?\]\]|\[(?:[^\]\\]|\\.)*\]|\\(.)", re.DOTALL)  # a superblank, or a character without its meaning
+MARK = re.compile(r"\[\[.*?\]\]|\[(?:[^\]\\]|\\.)*\]|\\(.)", re.DOTALL)  # a superblank, or a character whose meaning a backslash removes
 Blanks = Mapping[int, str]  # the position of a space → the superblank that is read as this space
 NO_BLANKS: Blanks = {}
-MOST_COPIES = 4  # a word and its copy, with a backslash before each byte
+MOST_COPIES = 4  # maximum number of bytes of a word and its copy, with backslashes, per byte of the word
 LETTERS = 1 << 16
 UPPER = 1 << 16  # the bit of an upper-case letter in `Pieces.cases`
 
@@ -36,7 +36,7 @@ class Pieces(NamedTuple):
     Attributes:
         data, starts: uint8[bytes] and int64[pieces + 1], the pieces.
         weights: uint64[1], 1 if a weight follows each analysis, otherwise 0.
-        cases: uint32[65536], the upper case of each character, and `UPPER`.
+        cases: uint32[65536], the upper case of each character; the bit `UPPER` is set for upper-case letters.
         escapes: bool[256], whether a byte is a character of `SPECIAL`.
     """
 
@@ -71,14 +71,14 @@ def parsed_rows(texts: Sequence[str]) -> tuple[list[str], dict[int, Blanks]]:
     """Read texts of a deformatter.
 
     Returns:
-        The texts, with a space for each superblank; and the superblanks of each row that has some.
+        The texts, with a space for each superblank; and the superblanks of each row that has superblanks.
     """
     rows = [_parsed(text) for text in texts]
     return [text for text, _ in rows], {row: blanks for row, (_, blanks) in enumerate(rows) if blanks}
 
 
 def _parsed(text: str) -> tuple[str, Blanks]:
-    """Read a text of a deformatter; return the text, and its superblanks by the positions of their spaces."""
+    """Read a text of a deformatter; return the text, and its superblanks, by the position of the space in place of each."""
     plain, blanks, before = "", dict[int, str](), 0
     for mark in MARK.finditer(text):
         plain += text[before : mark.start()].replace(SOFT_HYPHEN, "")
@@ -90,7 +90,7 @@ def _parsed(text: str) -> tuple[str, Blanks]:
 
 
 def streams(texts: Sequence[str], batch: Batch, data: Strings, *, weighted: bool) -> list[str]:
-    """The streams of texts, from their tokens and the pieces of the table; `weighted`: a weight follows each analysis."""
+    """The streams of texts, from their tokens and the pieces of the table; `weighted`: whether a weight follows each analysis."""
     pieces = Pieces(*data, np.array([weighted], np.uint64), _cases(), escapes())
     rows = [text.encode() for text in texts]
     text, starts = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)])

@@ -37,7 +37,7 @@ class Token(NamedTuple):
     """A token of running text.
 
     Attributes:
-        start, end: the positions of its first character, and one past its last.
+        start, end: the position of the token's first character, and one past its last character.
         analyses: the analyses; empty for an unknown word.
         section: the kind of the section that accepts the token, as in `fst.compile.lookup`; None for an unknown word.
     """
@@ -69,7 +69,7 @@ class TextEncoder(Encoder):
         return Runner(kernel, self._arguments, self._workspaces)
 
     def analyse(self, source: Source, threads: int | None, errors: str) -> Batch:
-        """Analyse rows. Rows that the kernel leaves to the slow walk are walked."""
+        """Analyse rows. Read the rows that the kernel leaves to the slow walk."""
         batch = self._encode(source, special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
         places = np.flatnonzero(batch.ids == SLOW)
         rows = np.unique(np.searchsorted(batch.row_splits, places, "right") - 1)
@@ -83,7 +83,7 @@ class TextEncoder(Encoder):
 
 
 def without_hyphens(text: Any, errors: str) -> Any:
-    """A str or bytes without soft hyphens; the same object if it has none, or is not text."""
+    """A str or bytes without soft hyphens; the same object if it has no soft hyphens or is not text."""
     has_hyphens = SOFT_HYPHEN in text if isinstance(text, str) else isinstance(text, bytes) and SOFT_HYPHEN.encode() in text
     if not has_hyphens:
         return text
@@ -118,7 +118,7 @@ def tokens_of(text: str, ids: Sequence[int], pieces: Sequence[str], *, weighted:
 
 
 def _cased(analysis: str, word: str) -> str:
-    """The analysis of a word that was read in lower case, with the upper case of the word."""
+    """Change the analysis of a word that was read in lower case: transfer the upper case of the word to the analysis."""
     if not word[:1].isupper():
         return analysis
     if len(word) > 1 and word[-1].isupper():
@@ -127,6 +127,6 @@ def _cased(analysis: str, word: str) -> str:
 
 
 def _upper(character: str) -> str:
-    """The upper case of a character, if it is one character of Unicode's first plane."""
+    """The upper case of a character, if this is one character of Unicode's first plane."""
     upper = character.upper()
     return upper if len(upper) == 1 and max(character, upper) < "\U00010000" else character

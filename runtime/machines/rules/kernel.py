@@ -5,12 +5,12 @@
     out      a  b  X  c          written by `to_right` from the start of each row
 
 `to_right` has no branch that depends on the entry: it writes the first 16 bytes of a string and of the text for each character, and then
-advances by the numbers of bytes that the entry means. `align` does the same with *spans*, two numbers for each byte of a text: the first
-character that became it, and one past the last. All bytes of a string have the span of the characters that it replaces, so this pass knows
-where these characters begin.
+advances by the numbers of bytes that the entry determines. `align` does the same with *spans*. A span is two numbers for a byte of a text:
+the first character that became the byte, and one past the last character. All bytes of a string have the span of the characters that it
+replaces, so this pass knows where these characters begin.
 
 `rewrite_islands` rewrites by the same two passes, but only where the stage may change the text. Every 64 bytes are compared with the stops
-of `fst.machines.rules.quiet.Quiet` at once. An *island* is the text around a stop that both passes read. All text between islands is
+of `fst.machines.rules.quiet.Quiet` at once. An *island* is the text around a stop; both passes read it. All text between islands is
 copied::
 
     text      t h e   c a s t l e   i s   o l d          stops of the rule "s -> z / _ [lm]"
@@ -18,7 +18,7 @@ copied::
     island              s t                              up to the next character that determines the set before it
 
 An island begins where the state of the pass to the right is certain, and ends where the set of the pass to the left is certain. If a match
-goes on after the end, so does the island. `replace_keys` replaces the keys of a stage (`fst.machines.rules.keys`) instead.
+continues after this end, the island continues, too. `replace_keys` replaces the keys of a stage (`fst.machines.rules.keys`) instead.
 
 Kernels check nothing. They require UTF-8, a stage of a table that has passed `Table.prove`, and `columns` with an element for each byte.
 `rewrite_islands` and `replace_keys` also require rows that are complete. Positions count bytes.
@@ -44,14 +44,16 @@ COPY, STRING_SHIFT, NOTHING = np.uint64(entries.COPY), np.uint64(entries.STRING_
 HEAD = np.uint64(entries.HEAD)
 PAGE_BITS, IN_PAGE = np.uint64(entries.PAGE_BITS), np.uint64(entries.PAGE - 1)
 ASCII_END, THREE_BYTES, FOUR_BYTES = np.uint8(0x80), np.uint8(0xE0), np.uint8(0xF0)
-SPARSE, MANY = np.uint64(12), np.uint64(256)  # islands are faster if there are fewer than one in `SPARSE` bytes: see LOG
+SPARSE, MANY = np.uint64(12), np.uint64(256)  # islands are faster if there is less than one island in `SPARSE` bytes: see LOG
 TOO_MANY, UNKNOWN = np.uint64(quiet.TOO_MANY), np.uint64(quiet.UNKNOWN)
 FEW = np.uint64(128)  # maximum number of bytes that `put_between` copies without a loop
 
 
 @inlined
 def entry_of(entry):
-    """Return the row that an entry leads to; and its column, in the pass to the left, or its action, ``string 31 | COPY 1``."""
+    """Return the row that an entry leads to; and the entry's column in the pass to the left, or its action in the other pass, ``string 31 |
+    COPY 1``.
+    """
     return entry >> HALF, entry & LOW_HALF
 
 
@@ -72,7 +74,7 @@ def end_of(text, at):
 
 @inlined
 def read_left(text, start, at, stage, place, columns):
-    """Store the columns of the characters between `start` and `at`, which is read first; return the row of the set at `start`."""
+    """Store the columns of the characters between `start` and `at`, from right to left; return the row of the set at `start`."""
     moves = stage.to_left
     while at > start:
         at -= U1
@@ -106,7 +108,7 @@ def to_left(text, starts, stage, place, columns):
 
 @part
 def put(data, at, end, out, filled):
-    """Copy bytes, and count them even if they exceed the capacity."""
+    """Copy bytes; count the bytes even if they exceed the capacity."""
     if filled + (end - at) <= np.uint64(len(out)):
         put_bytes(data, at, end, out, filled)
     return filled + (end - at)
@@ -121,7 +123,7 @@ def put_string(stage, number, out, filled):
 
 @inlined
 def put_action(text, at, after, action, stage, out, filled):
-    """Write what an action means for the character between two positions; count the bytes even if they exceed the capacity."""
+    """Write the output of an action for the character between two positions; count the bytes even if they exceed the capacity."""
     number = action >> STRING_SHIFT
     size = np.uint64(stage.sizes[number])
     if size <= HEAD and filled + HEAD + HEAD <= np.uint64(len(out)) and at + HEAD <= np.uint64(len(text)):
@@ -134,8 +136,8 @@ def put_action(text, at, after, action, stage, out, filled):
 
 @inlined
 def write_right(text, at, end, stage, columns, place, out, filled):
-    """Write what becomes of the characters between `at` and `end`; return the row after them, the last action (`COPY` if there is
-    none), and the new number of bytes.
+    """Write the output for the characters between `at` and `end`; return the row after these characters, the last action (`COPY` if there
+    is none), and the new number of bytes.
     """
     moves, action = stage.to_right, COPY
     while at < end:
@@ -160,7 +162,7 @@ def to_right(text, starts, stage, columns, place, is_last, out, out_starts):
         place: uint64, the row of the state at the start of the first row; the state at the starts of other rows is 0.
         is_last: uint64, 0 if the last row continues in the next call.
         out: uint8[capacity], the output.
-        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last.
+        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last row.
 
     Returns:
         The row of the state at the end of the last row. If ``out_starts[-1]`` exceeds the capacity, parts of the output are missing.
@@ -186,7 +188,7 @@ def put_final(place, stage, out, filled):
 
 @kernel
 def mirror(text, starts, spans, out, out_spans):
-    """Reverse the characters of each row; positions count backwards from 0.
+    """Reverse the characters of each row; positions in spans become 0 or negative, because they count backwards from 0.
 
     Args:
         text, starts, spans: as in `align`.
@@ -207,7 +209,7 @@ def mirror(text, starts, spans, out, out_spans):
 
 @part
 def put_spans(spans, at, end, out_spans, filled):
-    """Copy the spans of bytes, if they fit into the output."""
+    """Copy the spans of bytes, if these spans fit into the output."""
     if filled + (end - at) << U1 <= np.uint64(len(out_spans)):
         for index in range((end - at) << U1):
             out_spans[(filled << U1) + np.uint64(index)] = spans[(at << U1) + np.uint64(index)]
@@ -235,7 +237,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
         is_last: uint64, 0 if the last row continues in the next call.
         spans: int32[2 * n + 2], the span of each byte of `text`.
         out: uint8[capacity], the output.
-        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last.
+        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last row.
         out_spans: int32[2 * capacity + 2], the output.
 
     Returns:
@@ -246,7 +248,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
     for row in range(rows):
         out_starts[row] = filled
         at, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        run, copies = at, True  # the start of the characters that are copied, or that the next string replaces
+        run, copies = at, True  # the first of the characters that are copied, or that the next string replaces
         while at < end:
             if text[at] & LEAD_MASK == CONTINUES:
                 at += U1
@@ -282,7 +284,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
 
 @inlined
 def next_event(text, at, end, stops):
-    """Find the first stop from a position on; return `end` if there is none. The last byte is a stop whatever follows it."""
+    """Find the first stop from a position on; return `end` if there is none. Whether the last byte is a stop depends on this byte alone."""
     if at >= end:
         return end
     last = end - U1
@@ -292,8 +294,8 @@ def next_event(text, at, end, stops):
 
 @inlined
 def state_before(text, at, done, place, stage, silent):
-    """Find a position before `at` where the state is certain; return it, and the row of the state. `place` is that of the state at `done`,
-    the end of the last island.
+    """Find a position before `at` where the state is certain; return the position, and the row of the state. `place` is the row of the
+    state at `done`, the end of the last island.
     """
     while at > done:
         before = start_before(text, at)
@@ -306,7 +308,7 @@ def state_before(text, at, done, place, stage, silent):
 
 @inlined
 def set_after(text, at, end, stage, silent):
-    """Find a position from `at` on where the set is certain; return it, and the row of the set."""
+    """Find a position from `at` on where the set is certain; return the position, and the row of the set."""
     while at < end:
         code, after = code_at(text, at)
         row = silent.sets[class_of(code, stage)]
@@ -322,12 +324,12 @@ def rewrite_island(text, start, at, stop, place, stage, silent, columns, out, fi
 
     Args:
         text, stop: the text, and the end of its row.
-        start, place: the start of the island, and the row of the state there.
+        start, place: the start of the island, and the row of the state at this start.
         at: the stop.
         stage, silent, columns, out, filled: as in `rewrite_islands`; and the number of bytes in `out`.
 
     Returns:
-        The end of the island, the row of the state there, and the new number of bytes.
+        The end of the island, the row of the state at this end, and the new number of bytes.
     """
     while True:
         end, found = set_after(text, end_of(text, at), stop, stage, silent)
@@ -342,7 +344,7 @@ def rewrite_island(text, start, at, stop, place, stage, silent, columns, out, fi
 
 @inlined
 def put_between(text, at, end, out, filled):
-    """Copy the text between two islands, as `put` does. Up to 128 bytes are copied without a loop, and those after `end` do not count."""
+    """Copy the text between two islands, as `put` does. Up to 128 bytes are copied without a loop; bytes after `end` do not count."""
     size = end - at
     if size <= FEW and at + FEW <= np.uint64(len(text)) and filled + FEW <= np.uint64(len(out)):
         copy_bytes(text, at, out, filled)

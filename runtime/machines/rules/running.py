@@ -17,10 +17,11 @@ CODES = f"utf-32-{UTF_16[-2:]}"
 
 
 class Place(NamedTuple):
-    """The place in a text that arrives in parts: for each stage the row of the set and the row of the state at the start of the next part.
+    """The place in a text that arrives in parts: for each stage, the row of the set and the row of the state, both at the start of the next
+    part.
 
     Attributes:
-        is_first, is_last: whether the next part is the first of its text, and whether it is the last.
+        is_first, is_last: whether the next part is the first part of its text, and whether it is the last part.
         sets, states: the rows.
     """
 
@@ -31,7 +32,7 @@ class Place(NamedTuple):
 
 
 class Stages:
-    """The stages of a table: compositions where the table has them, except for spans, which only the stages themselves determine."""
+    """The stages of a table, replaced by compositions where the table has them. Spans need the stages themselves."""
 
     def __init__(self, table: RulesTable) -> None:
         self._table = table
@@ -87,7 +88,7 @@ def _stage(table: RulesTable, number: int) -> PassStage | KeyStage:
 
 
 class RuleParts:
-    """A text that is rewritten in parts, each of which ends after a cut; the text after the last cut is stored."""
+    """A text that is rewritten in parts. Each part ends after a cut; the text after the last cut is stored."""
 
     def __init__(self, stages: Stages, cuts: NDArray[np.bool_]) -> None:
         self._stages, self._cuts = stages, cuts

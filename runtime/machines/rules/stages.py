@@ -17,7 +17,7 @@ from fst.machines.rules.table import RulesTable
 from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
 
 LAST, MORE = np.uint64(1), np.uint64(0)
-START = np.uint64(0)  # the row of the first set or state
+START = np.uint64(0)  # the row of the first set, and of the first state
 
 to_left, to_right, mirror, rewrite_islands, align, replace_keys = (
     Deferred("fst.runtime.machines.rules.kernel", name)
@@ -40,7 +40,7 @@ class Buffers:
     """The arrays of one thread; they grow with the texts.
 
     Attributes:
-        kept: the text that a stage reads, in its own order. It is the result if a mirrored stage changes nothing.
+        kept: the text that a stage reads, not reversed. It is the result if a mirrored stage changes nothing.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Buffers:
         self.kept = np.empty(0, np.uint8)
 
     def name_for(self, given: NDArray[Any]) -> str:
-        """Return the name of the array for a new text, which is neither the array of the given text nor that of the kept text."""
+        """Return the name of the array for a new text, which differs from the arrays of the given text and of the kept text."""
         used = self._arrays.get("text 0")
         return "text 1" if used is not None and (given.base is used or self.kept.base is used) else "text 0"
 
@@ -71,7 +71,7 @@ class PassStage:
         return self._table.quiet(self._number)
 
     def run(self, rows: Rows, buffers: Buffers) -> Rows:
-        """Rewrite complete rows. The result may be `rows`, or uses the arrays of `buffers`."""
+        """Rewrite complete rows. The result is `rows`, or uses the arrays of `buffers`."""
         if not len(rows.spans) and len(self._quiet.stops):
             new, islands = self._run_islands(rows, buffers)
             if islands != TOO_MANY:
@@ -88,10 +88,10 @@ class PassStage:
         return _written(rows, buffers, write)
 
     def run_part(self, rows: Rows, ends: Ends, buffers: Buffers) -> tuple[Rows, np.uint64, np.uint64]:
-        """Rewrite rows, of which the last may be part of a text.
+        """Rewrite rows; the last row may be a part of a text.
 
         Returns:
-            The new rows, the set at their start, and the state at their end.
+            The new rows, the set at the start of the first row, and the state at the end of the last row.
         """
         stage, last, columns = self._stage, LAST if ends.is_last else MORE, buffers.take("columns", len(rows.text), np.uint16)
         left = to_left.call(rows.text, rows.starts, stage, ends.left, columns)
@@ -113,7 +113,7 @@ class KeyStage:
         self._keys = keys
 
     def run(self, rows: Rows, buffers: Buffers) -> Rows:
-        """Rewrite complete rows. The result may be `rows`, or uses the arrays of `buffers`."""
+        """Rewrite complete rows. The result is `rows`, or uses the arrays of `buffers`."""
         memo = np.zeros(3, np.uint64)
 
         def write(out: Any, new_starts: Any, spans: Any) -> Any:
@@ -128,7 +128,7 @@ class KeyStage:
 
 
 def _written(rows: Rows, buffers: Buffers, write: Callable[[Any, Any, Any], Any]) -> tuple[Rows, Any]:
-    """The rows that a kernel writes to an output, which grows until it is large enough, and the result of the kernel. Kernels may read
+    """The rows that a kernel writes, and the result of the kernel; the output grows until it is large enough. Kernels may read
     `MARGIN` bytes past the end of an output.
     """
     size, new_starts, name = len(rows.text), np.empty_like(rows.starts), buffers.name_for(rows.text)

@@ -62,7 +62,7 @@ class JiebaSegmenter(Segmenter):
 
     def tag(self, text: str | bytes, *, errors: str = "strict") -> list[Tagged]:
         """Segment a text into words with parts of speech, as ``jieba.posseg.lcut(text, HMM=hmm)`` does, where `hmm` is the argument of the
-        compiler. The words may differ from those of `segment`, as they do in jieba. The arguments are as in `segment`.
+        compiler. As in jieba, the words may differ from the words of `segment`. The arguments are as in `segment`.
 
         Returns:
             Pairs with the attributes ``word`` and ``flag``, as in jieba.
@@ -83,7 +83,7 @@ class JiebaSegmenter(Segmenter):
 
     @Lazy
     def _untagged(self) -> JiebaSegmenter:
-        """A segmenter with the tokens from which `tagged` begins."""
+        """A segmenter for the tokens that the function `tagged` takes."""
         return JiebaSegmenter(self._table.untagged)
 
     def _in(self, mode: str | None) -> JiebaSegmenter:
@@ -105,7 +105,7 @@ class Token(NamedTuple):
     Attributes:
         surface: the word as it occurs in the text.
         feature: the word's features from the dictionary, separated by commas.
-        start, end: the position of the word's first character, and one past its last.
+        start, end: the position of the word's first character, and one past its last character.
         id: the word's number, see `fst.compile.lattice.mecab`.
         left_id, right_id, word_cost: the word's connection ids, and its cost.
         cost: the cost of the path from the beginning of the text to the end of the word, including `word_cost`.

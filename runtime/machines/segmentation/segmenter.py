@@ -1,7 +1,7 @@
 """Segmenters cut texts into the words of a dictionary and the tokens between these words.
 
-A `Segmenter` runs any table whose kernel writes an id and a span for each token. The id of a word is its index in ``words``; the id of a
-token that is not in the dictionary is negative. If the table can read a text in parts, the last token of each part has the greatest end
+A `Segmenter` runs any table whose kernel writes an id and a span for each token. The id of a word is its index in ``words``; a token that
+is not in the dictionary has a negative id. If the table can read a text in parts, the last token of each part has the greatest end
 position. In addition to the members of `fst.tables.table.Table`, the table has three members:
 
 - ``words``, the words of the dictionary;
@@ -44,8 +44,8 @@ class Segments:
 
     Attributes:
         ids: int32[n], the id of each token: its index in the segmenter's `words`; -1 for a token that is not in the dictionary.
-        starts, ends: int32[n], the position of each token's first character (or byte) in its row, and one past its last; None without
-            offsets.
+        starts, ends: int32[n], the position of each token's first character (or byte) in its row, and one past its last character; None
+            without offsets.
         row_splits: int64[rows + 1]; row r contains the tokens ``row_splits[r]`` to ``row_splits[r + 1] - 1``.
     """
 
@@ -252,7 +252,7 @@ class _RecordedStream(Stream):
         self._texts: list[str] = []
 
     def taken(self) -> str:
-        """Remove the stored text from the stream, and return it."""
+        """Remove the stored text from the stream, and return this text."""
         text = "".join(self._texts)
         self._texts.clear()
         return text
@@ -264,7 +264,9 @@ class _RecordedStream(Stream):
 
 
 class _Source:
-    """The texts of `Segments`, and the encoder that segments them; if `in_characters`, the `Segments` contain spans in characters."""
+    """The texts of `Segments`, and the encoder that segments these texts; if `in_characters`, the `Segments` contain spans in
+    characters.
+    """
 
     def __init__(self, encoder: _TokenEncoder, texts: Sequence[Any], errors: str, threads: int | None, in_characters: bool = False) -> None:
         self._encoder, self._texts, self._errors, self._threads, self.in_characters = encoder, texts, errors, threads, in_characters
@@ -298,7 +300,7 @@ def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
 
 
 class PendingBlock:
-    """A test for an unfinished block of jieba, from `fst.machines.segmentation.jieba.Arguments.units`."""
+    """A test for an unfinished block of jieba, by `fst.machines.segmentation.jieba.Arguments.units`."""
 
     def __init__(self, numbers: Array) -> None:
         self._is_inside = numbers >> KIND_SHIFT >= LETTER

@@ -53,7 +53,9 @@ class UnigramTokenizer(PretokenTokenizer):
         return batch
 
     def _unknown(self, text: str | bytes, row: int, errors: str) -> TextError:
-        """Make the error for a text with an unknown character. In bytes, its position is that of its first byte."""
+        """Make the error for a text with an unknown character. If the text is bytes, the position in the error is that of the character's
+        first byte.
+        """
         found = Job(rows_of(batch_of(text)), NO_SPECIAL_IDS, errors, self._spans_runner).run(1)
         assert found.offsets is not None
         place = int(found.offsets[np.argmax(found.ids < 0), 0])
@@ -66,7 +68,9 @@ class UnigramTokenizer(PretokenTokenizer):
         return None if self._table.has_text_scope else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Give the span of an unknown word only to the id of its last byte, as `PretokenTokenizer` does for the bytes of a character."""
+        """Give the span of an unknown word only to the id of the word's last byte, as `PretokenTokenizer` does for the bytes of a
+        character.
+        """
         if not self._table.is_word_type:
             super()._trim(ids, offsets, firsts)
             return
@@ -88,7 +92,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
         Returns:
             `n` segmentations with their scores, or all segmentations of the text if there are fewer than `n`. The ids of the first
-            segmentation are those from `encode`, unless the scores of two segmentations differ only by rounding. [Their
+            segmentation equal the ids from `encode`, except where the scores of two segmentations differ only by rounding. [Their
             order](exactness.md#sampling) is defined, even for equal scores.
 
         Raises:
@@ -124,7 +128,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return self._sampling_runners.runner(randomness, with_spans=with_spans)
 
     def _need_paths(self) -> None:
-        """Raise an error if each token is a word, so that a text has only one segmentation."""
+        """Raise an error if each token is a word; then a text has only one segmentation."""
         if self._table.is_word_type:
             raise UnsupportedError(
                 "sampling, nbest: tokens are whole words, so a text has a single segmentation; call encode without randomness"
@@ -178,7 +182,7 @@ class SamplingRunners:
         longest = table.metadata.automaton.longest
         self._workspaces = Workspaces(lambda: Workspace(sampling_work(table.work(), longest), table.unit, short))
         self._best_workspaces = Workspaces(lambda: Workspace(nbest_work(table.work(), longest), table.unit, short))
-        self._last: tuple[float, Weights] | None = None  # the value of alpha in the last call, and its weights
+        self._last: tuple[float, Weights] | None = None  # the value of alpha in the last call, and the weights for this value
 
     def runner(self, by: Sampling, *, with_spans: bool) -> Runner:
         """Make the runner for a call."""
@@ -218,7 +222,7 @@ class SamplingRunners:
         plain = self._plain
         found = [plain.arguments, *([plain.front_end.arguments] if plain.front_end else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
-        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # the dtypes that the kernel expects; it reads only the lists
+        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # the kernel expects these dtypes; it reads only the lists
         return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
 
     @Lazy

@@ -53,7 +53,7 @@ class Steps:
 
     @Lazy
     def border(self) -> NormalizerArguments:
-        """The kernel's arguments with which it finds positions that are a border for all steps."""
+        """The kernel's arguments for finding positions that are a border for all steps."""
         return border_arguments(self._by, self._added)
 
 
@@ -64,8 +64,8 @@ class StepNormalizer(TextFrontEnd):
         table: the table.
         arguments: the arguments of the table's kernels.
         steps: the steps.
-        runs: the characters that the alphabet does not express: the first and the last code point of each run of characters. Texts are
-            searched only for the first unit of each character, so a few other texts are also normalized.
+        runs: the characters that the alphabet does not express: the first and the last code point of each range of characters. Texts are
+            searched only for the first unit of each character, so a few texts without such characters are also normalized.
     """
 
     kernels, encoder = (rewrite,), "fst.runtime.machines.wordpiece.kernels.normalized"
@@ -79,17 +79,17 @@ class StepNormalizer(TextFrontEnd):
         self._tokens = np.array([table.class_of_id[token] for token in marks(added).values()], np.uint16)
 
     def changed(self, text: Units, starts: Ints) -> NDArray[np.uint8]:
-        """Find the texts that may contain a character which the alphabet does not express."""
+        """Find the texts that may contain a character that the alphabet does not express."""
         if not self._has_units:
             return super().changed(text, starts)
         return (np.diff(np.searchsorted(np.flatnonzero(self._units[text]), starts)) > 0).astype(np.uint8)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
-        """Whether kernels can read texts in place, unless they mark texts."""
+        """Whether kernels can read texts in place, except texts that the kernels mark."""
         return bool(lacks_units.call(text, starts, self._units))
 
     def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:  # noqa: ARG002
-        """Prepare the call for a short text, which needs a batch if it must be rewritten."""
+        """Prepare the call for a short text; a text that must be rewritten needs a batch."""
         return ShortRewriting(PreparedCall(lacks_units, text, starts, self._units))
 
     def arguments_for(self, rewritten: Normalized) -> NormalizedArguments:
@@ -101,7 +101,7 @@ class StepNormalizer(TextFrontEnd):
         return PendingBorder(self._steps.border)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """Find the last border of a text that continues; return the start of the text if it has no border."""
+        """Find the last border of a text that continues; return the start of the text if there is no border."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._steps.border, memo))
 
     def rewrite(

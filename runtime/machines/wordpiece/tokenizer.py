@@ -57,7 +57,7 @@ class WordPieceTokenizer(Tokenizer):
 
 
 def spaces(tables: WordPieceTable) -> str:
-    """Return the characters after which any text may be cut: an empty str if words of the tables do not end at spaces."""
+    """Return the characters after which any text may be cut: an empty str if words in the tables do not end at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_whitespace = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == WHITESPACE
     in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
@@ -76,7 +76,7 @@ class Runs:
     def __init__(self, tables: WordPieceTable, with_spans: bool) -> None:
         self._tables = tables
         self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
-        self._end = ""  # the last characters of the run, in which a special token may begin
+        self._end = ""  # the last characters of the run; a special token may begin in them
 
     def begins(self, text: str) -> bool:
         """Whether the whole text is an unfinished run of marks. If the result is True, call `go_on` with each following text."""
@@ -93,6 +93,6 @@ class Runs:
         return not any(special in known for special in specials)
 
     def _flags(self, text: str) -> NDArray[np.uint8]:
-        """Return the flags of each character: 0 for a character whose record is not a list of symbols."""
+        """Return the flags of each character; 0 if the record of a character is not a list of symbols."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         return self._tables.flags[self._tables.classes_of(codes)]

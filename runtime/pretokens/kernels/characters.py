@@ -1,4 +1,6 @@
-"""The code of a byte in a pre-token; and the end and the token of a character in UTF-8, for BPE whose merges begin with characters."""
+"""Find the code of a byte in a pre-token; for BPE whose merges begin with characters, find the end and the token of a character in
+UTF-8.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 """Split text into pre-tokens (`pretokens`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the
 result.
 
-A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins at its
-second-to-last character, or whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the
-processor works on many windows at the same time. For an undecided window, the splitter searches from the start of the last decided
-pre-token. The start of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
+A *window* is a few consecutive characters. A table contains the decision for each window: a pre-token begins at the window's second-to-last
+character, no pre-token begins there, or this is undecided. Nearly all windows are decided. Windows are independent of each other, so that
+the processor works on many windows at the same time. For an undecided window, the splitter searches from the start of the last decided
+pre-token. The start of a pre-token does not depend on text after its window, so a chunk of text ends where the chunk's last pre-token
+begins.
 
 An item of `work.pretokens` is the start of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
-next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks the pre-tokens that
+next item begins. The end of a row, a special token and a dropped part of the text are items, too. A later stage marks the pre-tokens that
 `long_pretokens` contains.
 
 A *stretch* is the text between two special tokens or ends of rows. The steps of `find_together`, for a round of several stretches::
@@ -44,8 +45,8 @@ ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5)
 
 @inlined
 def end_of_stretch(begins, index, count, reached, at_end):
-    """Find the end of the stretch of text to which the item at `index` belongs, and whether the text ends there; arguments as in
-    `resolve`.
+    """Find the end of the stretch of text to which the item at `index` belongs, and whether the text ends at this position; the arguments
+    are as in `resolve`.
     """
     while index < count:
         item = np.uint64(begins[index])
@@ -61,8 +62,8 @@ def resolve(text, begins, count, reached, at_end, table, memo, pretokens, filled
     pre-tokens.
 
     Args:
-        begins, count: the items and their number. The bit `DOUBT` marks undecided positions.
-        reached, at_end: the position where reading stopped, and whether the text ends there.
+        begins, count: the items, and the number of items. The bit `DOUBT` marks undecided positions.
+        reached, at_end: the position where reading stopped, and whether the text ends at this position.
 
     Returns:
         The number of items in `pretokens`.
@@ -85,11 +86,11 @@ def resolve(text, begins, count, reached, at_end, table, memo, pretokens, filled
 
 @inlined
 def search_inside(text, start, following, reached, at_end, table, memo):
-    """Search for the end of the pre-token at `start`. At `following`, another pre-token begins, or reading has stopped (`reached`).
+    """Search for the end of the pre-token at `start`. At `following`, either the next pre-token begins, or reading has stopped (`reached`).
 
     Returns:
-        The end of the pre-token; and whether text after `reached` could make it longer, which is impossible if another pre-token begins at
-        `following`.
+        The end of the pre-token; and whether text after `reached` could make this pre-token longer, which is impossible if another
+        pre-token begins at `following`.
     """
     end, is_open = search(text, start, reached, at_end, table, memo)
     if is_open and following < reached:
@@ -118,8 +119,8 @@ def next_special(text, at, end, more, table, memo):
     """Find the next special token after a position.
 
     Returns:
-        The position where the token begins or may begin, or the end of the row; and whether this position is certain: the token begins
-        there, or the text ends there.
+        The position where the token begins or may begin, or the end of the row; and whether it is certain that the token begins, or that
+        the text ends, at this position.
     """
     reset(at, memo)
     while at < end:
@@ -136,7 +137,7 @@ def search_far(text, start, reached, stop, more, table, memo):
     """Search for the end of a pre-token that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
-        The end of the pre-token, or `start` if text after `stop` could make it longer.
+        The end of the pre-token, or `start` if text after `stop` could make the pre-token longer.
     """
     if memo[STRETCH] <= reached:
         memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, table, memo)
@@ -146,8 +147,8 @@ def search_far(text, start, reached, stop, more, table, memo):
 
 @inlined
 def put_end(item, end, work, count):
-    """Append END, whose place is an item of another kind than 0, and symbols BEGIN for the next stretch of text; return the new number
-    of symbols.
+    """Append END, whose element of `places` is an item of another kind than 0, and symbols BEGIN for the next stretch of text; return the
+    new number of symbols.
     """
     work.places[count] = item
     work.text_symbols[count] = end
@@ -158,7 +159,7 @@ def put_end(item, end, work, count):
 
 @inlined
 def last_pretoken(text, start, reached, stop, more, is_open, table, work, filled):
-    """Take back the last pre-token of a stretch whose reading stopped before its end, because later text may change this pre-token.
+    """If reading stopped inside a stretch, remove the stretch's last pre-token, because later text may change it.
 
     Args:
         start, reached: the positions where the stretch begins, and where reading stopped.
@@ -167,7 +168,7 @@ def last_pretoken(text, start, reached, stop, more, is_open, table, work, filled
         filled: the number of items.
 
     Returns:
-        The position from which reading must continue; the new number of items; and whether it can continue only with more text.
+        The position from which reading must continue; the new number of items; and whether reading can continue only with more text.
     """
     pretokens, memo = work.pretokens, work.memo
     last = np.uint64(pretokens[filled - U1]) if reached > start else start
@@ -200,7 +201,7 @@ def find_together(text, starts, row, at, more, table, work):
             at += np.uint64(nodes[node, LENGTH])
         elif is_open or at < stop or goes_on:
             is_cut = True
-            count -= np.uint64(count > first + U1)  # the window of the last character is not complete
+            count -= np.uint64(count > first + U1)  # the window of the last character is incomplete
         if at >= stop and not (goes_on or is_open):
             count = put_end(at | ROW_END, end, work, count)
             row += U1
@@ -254,12 +255,12 @@ def find_pretokens(text, starts, row, at, more, table, work):
 
     Args:
         text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
-        row, at: the row and the position where the last round has stopped.
+        row, at: the row and the position where the previous round stopped.
 
     Returns:
         The row and the position where the round stops; the number of pre-tokens; and whether the next round needs more text.
     """
-    if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
+    if row == U0 and at == np.uint64(starts[U0]):  # this is the first round of a call
         forget(work.memo)
     if AT_ONCE and len(table.products) and (table.scalars.reads_three or table.symbols[table.scalars.columns] < MOST_SYMBOLS):
         return find_together(text, starts, row, at, more, table, work)

@@ -33,7 +33,7 @@ FACTOR, BYTES_SHIFT, LENGTH_SHIFT = map(np.uint64, (short_words.FACTOR, short_wo
 @inlined
 def bounds_of(pretokens, index):
     """Return the start, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
-    `LONGEST`, because the kind is subtracted from it, too.
+    `LONGEST`, because the kind is subtracted, too.
     """
     item, end = np.uint64(pretokens[index]), np.uint64(pretokens[index + U1]) & PLACE
     return item & PLACE, end, end - item
@@ -41,13 +41,13 @@ def bounds_of(pretokens, index):
 
 @inlined
 def pack_pending(gap, index):
-    """Pack a pending pre-token: the place in `scratch` of its ids, and its index."""
+    """Pack a pending pre-token: the place of its ids in `scratch`, and the index of the pre-token."""
     return gap | index << HALF
 
 
 @inlined
 def pending_of(item):
-    """Return the place in `scratch` of a pending pre-token, and its index."""
+    """Return the place in `scratch` of a pending pre-token, and the index of the pre-token."""
     return item & LOW_HALF, item >> HALF
 
 
@@ -74,8 +74,8 @@ def short_hash(text, start, length):
 
 @part
 def find_short(text, pretokens, count, table, scratch, pending):
-    """Look up pre-tokens in the table of short words; write the id of each to its place in `scratch`. There is no branch: the place of a
-    pre-token that is not found gets any id, which is not used.
+    """Look up pre-tokens in the table of short words; write the id of each pre-token to its place in `scratch`. There is no branch: for a
+    pre-token that is not found, an arbitrary id is written, which is not used.
 
     Returns:
         The number of items in `pending`: the index of each pre-token that is not found.
@@ -86,7 +86,7 @@ def find_short(text, pretokens, count, table, scratch, pending):
         index = np.uint64(number)
         following = np.uint64(pretokens[index + U1])
         hashed = short_hash(text, item & PLACE, (following & PLACE) - item)
-        value = words[hashed >> shift] ^ hashed << bits  # the id, or at least `least` if the slot has another key
+        value = words[hashed >> shift] ^ hashed << bits  # the id; if the slot has another key, a number of at least `least`
         scratch[index] = np.int32(value)
         pending[left] = index
         left += np.uint64(value >= least)
@@ -106,7 +106,7 @@ def without_dropped(pretokens, pending, waiting):
 
 @part
 def find_slots(text, pretokens, pending, waiting, table, slots):
-    """Compute the slot of each pending pre-token in the table of words, and prefetch it."""
+    """Compute the slot of each pending pre-token in the table of words, and prefetch the slot."""
     words, displacements, key_masks, scalars = table.words, table.displacements, table.key_masks, table.scalars
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = scalars.bucket_shift, scalars.slot_shift
@@ -123,7 +123,7 @@ def look_up(text, pretokens, slots, table, scratch, pending, waiting):
     """Look up the pending pre-tokens in the table of words.
 
     Returns:
-        The number of items in `pending`, one of `pack_pending` for each pre-token that is not found.
+        The number of items in `pending`: for each pre-token that is not found, the result of `pack_pending`.
     """
     words, key_masks, left = table.words, table.key_masks, U0
     for item in range(waiting):
@@ -163,7 +163,7 @@ def long_pretoken(text, start, end, pretokens):
 
 @part
 def mark_long(text, pretokens, pending, waiting, long_pretokens, shortest):
-    """Mark the pending pre-tokens that `long_pretokens` contains. The shortest of these has `shortest` bytes."""
+    """Mark the pending pre-tokens that `long_pretokens` contains. The shortest pre-token in `long_pretokens` has `shortest` bytes."""
     for item in range(waiting):
         _, index = pending_of(pending[item])
         first, last, length = bounds_of(pretokens, index)

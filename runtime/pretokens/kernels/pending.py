@@ -25,8 +25,8 @@ def read_on(text, table, memo, reached):
         text: uint8[n], UTF-8.
         table: `fst.pretokens.arguments.Arguments`.
         memo: uint64[3], the memo of `fst.runtime.kernels.tries.match_at`.
-        reached: uint64[2], updated. ``reached[AT]`` is the position up to which the text is read; no special token begins before it.
-            ``reached[STATE]`` is the splitter's state at this position.
+        reached: uint64[2], updated. ``reached[AT]`` is the position up to which the text is read; no special token begins before this
+            position. ``reached[STATE]`` is the splitter's state at this position.
 
     Returns:
         Whether the pre-token continues to the end of the text, or to a position where a special token may begin.

@@ -20,7 +20,7 @@ def begin_call(starts, more, output, state):
 
 @inlined
 def end_row(row, output, at):
-    """Write the end of a row, after the special ids of its text, and then the special ids before the next text, if there is one.
+    """Write the special ids after a text, the end of the text's row, and, if there is a next text, the special ids before it.
 
     Returns:
         The output index after the last id; and the next row.
@@ -35,7 +35,7 @@ def end_row(row, output, at):
 
 @inlined
 def put_other(kind, special_ids, special, row, output, at):
-    """Write the id of a special token, or the end of a row: the items with an id or an end that are not pre-tokens.
+    """Write the id of a special token, or the end of a row, for an item that is not a pre-token.
 
     Returns:
         The output index after the last id; the next row; and the index in `special_ids` of the next special token.
@@ -53,12 +53,12 @@ def end_rows(places, count, row, output, at):
 
     Args:
         places: uint64[count], the output index after the last id of each row.
-        row: the first of these rows.
+        row: the first of the rows.
         output: the output arrays.
-        at: the output index after the last id, if another row follows.
+        at: the output index after the last id, for the case that another row follows.
 
     Returns:
-        The output index after the last id: after the last row of the output, no ids follow its end. And the row after these rows.
+        The output index after the last id (after the last row of the output, no special ids follow); and the row after these rows.
     """
     after = at
     for index in range(count):

@@ -14,7 +14,7 @@ from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, next_chara
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 
 LONE = np.uint8(digit_cuts.LONE)
-LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # GPT-2's letters for these bytes have one byte in UTF-8; all others have two
+LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # in UTF-8, GPT-2's letters for these bytes have 1 byte, others 2
 
 
 @inlined
@@ -91,8 +91,8 @@ def has_missing(text, start, end, missing):
 
 @part
 def locate_known(text, start, end, table, characters, word, output, place):
-    """Write the spans of the ids of a pre-token with missing bytes. As in ``tokenizers``, each token begins at the letter where the last
-    token ends, as if no byte were missing.
+    """Write the spans of the ids of a pre-token with missing bytes. As in ``tokenizers``, each token begins at the letter where the
+    previous token ends, as if no byte were missing.
 
     Args:
         text, start, end: the pre-token.
@@ -103,7 +103,7 @@ def locate_known(text, start, end, table, characters, word, output, place):
         The index after the last id.
     """
     missing, lengths = table.missing, table.lengths
-    at, left, characters = start, letter_size(text[start]), characters + U1  # `at`: the current letter; `left`: number of its unused bytes
+    at, left, characters = start, letter_size(text[start]), characters + U1  # `at`: current letter; `left`: its number of unused bytes
     read = next_known(text, start, start, end, missing)
     while read < end:
         size = U0
@@ -131,7 +131,8 @@ def locate(text, pretokens, count, table, output, place, row, state):
     Args:
         text, pretokens, count: the pre-tokens, see `fst.runtime.pretokens.kernels.find`.
         table: `fst.pretokens.arguments.Arguments`.
-        output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and receives all other spans.
+        output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and to which all other spans are
+            written.
         place: the output index of the first id of the pre-tokens.
         row: the row of the first pre-token.
         state: ``state.before`` and ``state.word`` are the numbers of characters and of words in the current text before the pre-tokens.

@@ -1,7 +1,7 @@
 """Read characters as symbols of windows, and find special tokens between them.
 
 `read_symbols` reads 64 bytes together, up to the first byte that is not *plain*: not ASCII, or the first byte of a possible special token.
-It reads this byte and the next few one by one. It reads and writes up to 64 elements past the last character.
+It reads this byte and the next few bytes one by one. It reads and writes up to 64 elements past the last character.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.text.kernels.search import class_at
 
 NOT_PLAIN, ORIGIN = np.uint64(ANY_SYMBOL), np.uint64(FIRST_SYMBOL)
-NEARBY = np.uint64(4)  # number of plain bytes in a row that are read one by one, before 64 bytes are read together
+NEARBY = np.uint64(4)  # number of consecutive plain bytes that are read one by one, before 64 bytes are read together
 
 
 @inlined
@@ -32,8 +32,8 @@ def read_other(text, at, end, more, table, memo):
     """Read a special token, or a character that is not ASCII or may begin a special token.
 
     Returns:
-        Four values. For a character: its class, the position after it, 0 and False. For a token: 0, its position, its node or 0, and
-        whether text after `end` could complete a token, or a longer token.
+        Four values. Four values. For a character: its class, the position after it, 0 and False. For a token: 0, its position, its node or
+        0, and whether text after `end` could complete a token, or a longer token.
     """
     if may_begin_special(text, at, end, table.special_bytes):
         node, is_open = match_at(text, ITEMS, at, end, more, table.specials, memo)
@@ -45,7 +45,7 @@ def read_other(text, at, end, more, table, memo):
 
 @inlined
 def read_one_by_one(text, at, limit, end, more, table, work, count):
-    """Read characters as `read_symbols` does, with the same arguments and result, but only up to `NEARBY` plain bytes in a row."""
+    """Read characters as `read_symbols` does, with the same arguments and result, but stop after `NEARBY` consecutive plain bytes."""
     symbols, places, node, is_open, near = work.text_symbols, work.places, U0, False, U0
     while at < limit and near < NEARBY and not (node or is_open):
         symbol, after = np.uint64(table.ascii_symbols[text[at]]), at + U1

@@ -4,8 +4,8 @@
 read. `find_begins` looks up the window of each character while it reads the text; it is for processors without instructions for products,
 and for tables with too many symbols. Both find the same begins.
 
-A position is *unsure* if products do not decide, so that its window is looked up; it is *undecided* if the window does not decide either,
-so that the splitter searches there. An undecided position is written with the bit `DOUBT`.
+A position is *unsure* if products do not decide, so that its window is looked up; it is *undecided* if the window does not decide, either,
+so that the splitter searches at the position. An undecided position is written with the bit `DOUBT`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undec
 
 @inlined
 def note(decided, before, begins, count):
-    """Append the position `before` to `begins` if a pre-token begins or may begin there; return the new length of `begins`."""
+    """If a pre-token begins or may begin at the position `before`, append this position to `begins`; return the new length of `begins`."""
     begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
     return count + (decided & U1)
 
@@ -36,7 +36,7 @@ def note_all(found, doubtful, first, places, begins, count):
     """Append ``places[first + i]`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new number of begins.
 
     Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. Up to seven unused
-    elements follow the begins, and are overwritten later. So `places` is read up to index first + 64, and must have this element.
+    elements follow the begins, and are overwritten later. So elements of `places` up to index ``first + 64`` are read, and must exist.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -51,8 +51,8 @@ def note_all(found, doubtful, first, places, begins, count):
 
 @part
 def window_of(index, table, symbols):
-    """Compute the window that decides about a character; `index` is that of its symbol. Before BEGIN, a window contains only BEGIN,
-    although the symbols of other texts lie before it.
+    """Compute the window that decides about a character; `index` is the index of the character's symbol. Before BEGIN, a window contains
+    only BEGIN, although symbols of other texts precede it in the array.
     """
     bits, mask, start = table.scalars.window_bits, table.scalars.window_mask, np.uint64(table.symbols[table.scalars.columns])
     window, shift, at, symbol = U0, U0, index + U1, U0
@@ -66,16 +66,16 @@ def window_of(index, table, symbols):
 
 @part
 def look_up_unsure(unsure, found, first, table, symbols):
-    """Look up the windows of characters about which products do not decide.
+    """Look up the windows of the characters for which products do not decide.
 
     Args:
-        unsure, found: bit masks of 64 characters: the unsure ones; and the begins that products have found, which are ignored at unsure
-            positions.
+        unsure, found: bit masks of 64 characters: the unsure characters; and the begins of pre-tokens that products have found, which are
+            ignored at unsure characters.
         first: the index of the first character's symbol.
         symbols: ``work.text_symbols``.
 
     Returns:
-        The bit masks of the characters where a pre-token begins or may begin, and of those where this is undecided.
+        Two bit masks: of the characters where a pre-token begins or may begin, and of the characters where this is undecided.
     """
     found, doubtful = found & ~unsure, U0
     while unsure:
@@ -89,7 +89,7 @@ def look_up_unsure(unsure, found, first, table, symbols):
 
 @inlined
 def decide_all(count, table, work):
-    """Write the places of all begins of pre-tokens among the first `count` symbols to ``work.pretokens``, and those of END.
+    """For the first `count` symbols, write the places of all begins of pre-tokens, and of all symbols END, to ``work.pretokens``.
 
     Returns:
         The number of items; and whether any begin is undecided, and thus has the bit `DOUBT`.

@@ -76,7 +76,7 @@ def class_before(text, at, classes):
 
 @part
 def is_joined(text, at, found, classes):
-    """Whether a character belongs to the cluster of the character before it, if the rule `found` depends on the text before these two
+    """Whether a character belongs to the cluster of the previous character, where the rule `found` depends on the text before both
     characters.
     """
     has_linker = False
@@ -94,20 +94,20 @@ def is_joined(text, at, found, classes):
 
 @inlined
 def is_together(text, at, kind, charsmap):
-    """Whether the character at a position, of class `kind`, belongs to the cluster of the character before it."""
+    """Whether the character at a position, of class `kind`, belongs to the cluster of the previous character."""
     found = charsmap.pairs[class_before(text, at, charsmap.classes), kind]
     return found == TOGETHER or (found > TOGETHER and is_joined(text, at, found, charsmap.classes))
 
 
 @inlined
 def are_apart(text, at, code, charsmap):
-    """Whether no cluster contains both a character and the character before it; true if the charsmap does not use clusters."""
+    """Whether no cluster contains both a character and the previous character; True if the charsmap does not use clusters."""
     return not charsmap.scalars.in_clusters or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
 
 
 @inlined
 def cluster_at(text, at, stop, charsmap):
-    """Find the start and the end of the cluster around a character; return `at` and `at` for a cluster of `SHORT` or more bytes."""
+    """Find the start and the end of the cluster around a character; for a cluster of `SHORT` or more bytes, return `at` twice."""
     classes = charsmap.classes
     code, end = code_at(text, at)
     start, kind = at, classes[code]
@@ -124,8 +124,8 @@ def cluster_at(text, at, stop, charsmap):
 
 @inlined
 def string_in_cluster(text, at, after, code, stop, charsmap):
-    """Find the string at a hit by clusters; return its begin, its end, and the index of its replacement text plus 1, or 0 for no
-    replacement.
+    """Find the string at a hit by clusters; return its begin, its end, and the index of its replacement text plus 1; the index is 0 if
+    nothing is replaced.
     """
     start, end = cluster_at(text, at, stop, charsmap)
     if end - start > after - at:
@@ -140,7 +140,7 @@ def string_in_cluster(text, at, after, code, stop, charsmap):
 
 @inlined
 def longest_string(text, lowest, at, after, code, end, charsmap):
-    """Find the longest string at a hit, not before `lowest`; the result has the form of `string_in_cluster`."""
+    """Find the longest string at a hit that does not begin before `lowest`; the result is as in `string_in_cluster`."""
     if at > lowest and charsmap.kinds[code] & IS_SECOND:
         before = start_before(text, at)
         size, value = find(text, before, end, False, charsmap)
@@ -152,7 +152,7 @@ def longest_string(text, lowest, at, after, code, end, charsmap):
 
 @inlined
 def next_hit(text, at, end, charsmap):
-    """Find the next hit; return its position, the position after it, and its code point; without a hit `end`, `end` and 0."""
+    """Find the next hit; return its position, the position after the hit, and its code point; `end`, `end` and 0 if there is no hit."""
     at = next_stop(text, at, end, charsmap.stops, U0)
     while at < end:
         code, after = code_at(text, at)
@@ -182,7 +182,7 @@ def align(own, read, old, new, is_added, places, written):
         own, read: the spans of the stretch, and the index of the first replaced character.
         old, new: the number of replaced characters, and the number of characters in the replacement text.
         is_added: whether this replacement directly follows another replacement that added characters.
-        places, written: the output array of spans, and the number of spans in it.
+        places, written: the output array of spans, and the number of spans in the array.
 
     Returns:
         The new number of spans, and whether this replacement added characters.

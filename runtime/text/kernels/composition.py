@@ -1,8 +1,8 @@
 """Normalize a stretch, the text between two added tokens. `fst.text.normalizer.Normalizer.normalized` specifies the result.
 
-Most characters do not change. A *cluster* is a character together with all directly following characters that may change, or may change the
-character before them. Text between clusters is copied. The characters of a cluster are replaced by their parts, and the parts are sorted,
-composed and mapped, as in `fst.text.composition.Composition`.
+Most characters do not change. A *cluster* is a character together with all directly following characters that may change, or that may
+change the previous character. Text between clusters is copied. The characters of a cluster are replaced by their parts, and the parts are
+sorted, composed and mapped, as in `fst.text.composition.Composition`.
 
 `fst.text.arguments` describes the arguments. Kernels require that the arrays of `NormalizerWork` and `Normalized` have a capacity of
 `expansion_bound` elements per byte of text, plus one space per row.
@@ -68,8 +68,8 @@ def start_before(text, at):
 
 @inlined
 def put_parts(code, origin, count, characters, normalizer, work):
-    """Append the parts of a character to `work.items`, and its index in the raw text to `work.origins`; return the new number of elements
-    of each.
+    """Append the parts of a character to `work.items`, and the index of the character in the raw text to `work.origins`; return the new
+    number of elements in each array.
     """
     items, origins = work.items, work.origins
     number = np.uint64(normalizer.numbers[code])
@@ -88,7 +88,7 @@ def put_parts(code, origin, count, characters, normalizer, work):
 
 @inlined
 def put_syllable(code, taken, count, normalizer, items):
-    """Append a part, and decompose it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
+    """Append a part, after decomposing it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
     index = code - HANGUL
     if not normalizer.scalars.decomposes or index >= SYLLABLES:
         items[count] = pack_part(code, taken)
@@ -141,7 +141,7 @@ def sort_many(start, end, ranks, work):
 @inlined
 def composite(first, second, pairs):
     """Return the composition of two characters; 0 if they do not compose."""
-    # A difference below 0 wraps around to a number above every limit.
+    # A difference below 0 becomes a number above every limit, because numbers are unsigned.
     leading, vowel, trailing, syllable = first - LEADING, second - VOWELS, second - TRAILING, first - HANGUL
     if leading * VOWEL_COUNT * TRAILING_COUNT < SYLLABLES and first >= LEADING and vowel < VOWEL_COUNT:
         return HANGUL + (leading * VOWEL_COUNT + vowel) * TRAILING_COUNT
@@ -152,7 +152,7 @@ def composite(first, second, pairs):
 
 @inlined
 def compose(items, count, ranks, pairs):
-    """Compose the items of a cluster in place; return the new number of items. A composed item replaces the raw characters of both its
+    """Compose the items of a cluster in place; return the new number of items. A composed item replaces the raw characters of both of its
     parts.
     """
     starter, has_starter, last, filled = U0, False, np.uint8(0), U0
@@ -205,7 +205,7 @@ def put_cluster(count, normalizer, work, text, filled, places, written):
 
 @inlined
 def copy_text(text, at, end, origin, into, filled, places, written):
-    """Copy text that does not change, with its spans; return the new number of bytes and of characters."""
+    """Copy text that does not change, and the spans of its characters; return the new number of bytes and of characters."""
     if len(places):
         for index in range(at, end):
             if np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION:
@@ -222,7 +222,7 @@ def normalise(text, at, end, origin, normalizer, work, into, filled, places, wri
         text, at, end: the stretch.
         origin: the index of the stretch's first character in the raw text.
         normalizer, work: as in `rewrite`.
-        into, filled: the output array of bytes, and the number of bytes in it.
+        into, filled: the output array of bytes, and the number of bytes in the array.
         places, written: the output array of spans, and the number of characters in the output.
 
     Returns:

@@ -29,7 +29,7 @@ STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
 
 @inlined
 def copy(text, start, end, own, index, into, filled, places, written):
-    """Copy characters, and their spans, which begin at ``own[index]``; return the new number of bytes and of characters."""
+    """Copy characters, and the spans of the characters, which begin at ``own[index]``; return the new number of bytes and of characters."""
     filled = copy_run(text, start, end, into, filled)
     if len(own):
         for _ in range(count_characters(text, start, end)):
@@ -54,7 +54,7 @@ def put_content(row, index, own, strings, into, filled, places, written):
 
 @inlined
 def holds(row, code, runs):
-    """Whether an edit applies to a character, whose code point then lies in one of the edit's runs of code points."""
+    """Whether an edit applies to a character, that is, whether one of the edit's ranges of code points contains it."""
     at = row[RUN]
     while at < row[RUN_END] and code > runs[at, 1]:
         at += U1
@@ -115,7 +115,9 @@ def copy_more(text, start, end, own, index, into, filled, places, written):
 
 @inlined
 def strip(row, text, end, own, is_inside, kinds, into, places):
-    """Copy a stretch without whitespace at its ends, and return the size. At the start, whitespace stays if text precedes the stretch."""
+    """Copy a stretch without the whitespace at its ends, and return the new size. Whitespace at the start is not removed if text precedes
+    the stretch.
+    """
     start = U0
     while row[RIGHT] and end > U0 and kinds[code_at(text, start_before(text, end))[0]] & WHITE:
         end = start_before(text, end)
@@ -127,7 +129,7 @@ def strip(row, text, end, own, is_inside, kinds, into, places):
 
 @inlined
 def stands_at_end(row, text, end, edits):
-    """Return the size of the space, or of the edit's string, at the end of a text; 0 if the text ends with neither of them."""
+    """Return the size of the space, or of the edit's string, at the end of a text; 0 if the text ends with neither."""
     if end and text[end - U1] == SPACE_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
@@ -144,7 +146,7 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
     """Apply an edit of kind `SPACES`, see `fst.text.edits.Edit`; return the size of the result. Other arguments are as in `strip`.
 
     Args:
-        origin, end: the index of the stretch's first character in the raw text, and one past the last.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last character.
         more: whether text follows, so that no space is added at the end.
     """
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
@@ -191,11 +193,11 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, 
     """Apply edits to the stretch in `work`; return the size of the result, and 1 if the result is in the spare array, otherwise 0.
 
     Args:
-        first, last: the index of the first edit, and one past the last.
-        origin, end: the index of the stretch's first character in the raw text, and one past the last.
-        is_inside, more: whether text, not an added token, directly precedes the stretch, and directly follows it.
-        size, is_spare: the size of the stretch; and uint64, 1 if it is in the spare array. For a literal bool, numba would compile the
-            function again.
+        first, last: the index of the first edit, and one past the last edit.
+        origin, end: the index of the stretch's first character in the raw text, and one past the last character.
+        is_inside, more: whether text, not an added token, directly precedes the stretch; and whether text directly follows it.
+        size, is_spare: the size of the stretch; and uint64, 1 if the stretch is in the spare array (for a literal bool, numba would compile
+            the function again).
         normalizer, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
     edits, stretch, own, into, places = normalizer.edits, work.stretch, work.stretch_places, work.spare, work.spare_places

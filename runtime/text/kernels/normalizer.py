@@ -32,11 +32,11 @@ CUT, ENDS = np.uint8(of.CUT), np.uint8(of.ENDS)
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
-NONE = np.uint64(1 << 32)  # the row of a token if no token is found
+NONE = np.uint64(1 << 32)  # in place of the row of a token: no token is found
 EDGE = np.uint64(ord(EDGE_CHARACTER))
 OF_TOKENS = np.uint64(of.OF_TOKENS)
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
-NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text in which a border is searched first
+NEAR = np.uint64(1 << 10)  # the search for a border begins with this number of bytes at the end of a text
 
 
 @inlined
@@ -99,7 +99,7 @@ def next_token(text, start, at, begun, white, end, trie, normalizer, memo):
 
 @inlined
 def without_spaces(text, first, start, end, last, left, right, is_first, normalizer):
-    """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with it.
+    """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with this whitespace.
 
     Args:
         text, first, last: the token with its whitespace.
@@ -233,8 +233,8 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
 
 @inlined
 def rewrite_row(text, begin, end, origin, is_inside, more, normalizer, work, into, filled, places, written):
-    """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border precedes and follows the
-    text.
+    """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` means that a border precedes the text, `more` that a
+    border follows the text.
 
     Inlined, because a call would pass about 45 arrays of `normalizer` and `work`, and take longer than the normalization of a short text.
     """
@@ -269,8 +269,8 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, normal
         text: uint8[n], all texts in UTF-8.
         starts: int64[rows + 1], the start of each text, and the end of the last text.
         origin: uint64, the index of the first character of `text` in its complete text, which may have begun in an earlier call.
-        is_inside, more: uint64, 1 if the first text begins at a border inside a text, and if the last text ends at such a border; see
-            `last_border`.
+        is_inside, more: uint64; `is_inside` is 1 if the first text begins at a border inside a text, and `more` is 1 if the last text ends
+            at such a border; see `last_border`.
         kept, kept_characters: uint64, the number of bytes and of characters of the first text that `rewritten` already contains.
         normalizer, work, rewritten: see `fst.text.arguments`. `rewritten` receives the result.
     """
@@ -296,7 +296,7 @@ def restore(output, start, end, rewritten):
 
     Args:
         output: `fst.tables.kernel_call.SpansOutput`.
-        start, end: the index of the first id of the normalized texts, and one past the last.
+        start, end: the index of the first id of the normalized texts, and one past the last id.
         rewritten: the normalized texts.
     """
     offsets, words, ends, places, firsts = output.offsets, output.words, output.ends, rewritten.places, rewritten.firsts
@@ -313,7 +313,7 @@ def restore(output, start, end, rewritten):
 
 @kernel
 def restore_all(output, state, rewritten):
-    """Convert the spans of all ids, as `restore` does. `state` is the state of the kernel that wrote them."""
+    """Convert the spans of all ids, as `restore` does. `state` is the state of the kernel that wrote the spans."""
     restore(output, U0, state.count, rewritten)
 
 
@@ -347,7 +347,9 @@ def last_border(text, start, end, normalizer, memo):
 
 @part
 def first_lag(text, start, end, normalizer):
-    """Find the first character that may be removed at the start of a stretch; after it, spans may lag, see `fst.text.charsmap`."""
+    """Find the first character that may be removed at the start of a stretch; after this character, spans may lag, see
+    `fst.text.charsmap`.
+    """
     at, is_first = start, True
     while at < end:
         code, after = code_at(text, at)

@@ -41,8 +41,8 @@ from fst.tables.kernel_call import MARGIN
 from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
-RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # a symbol in a list is class | rank << 16
-PAST_LIMIT = np.uint64(MARGIN)  # number of array elements past the limit
+RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # a symbol in a list is ``class | rank << 16``
+PAST_LIMIT = np.uint64(MARGIN)  # number of array elements after the limit that may be written
 STEP = np.uint64((1 << 32) + 1)  # the difference between the spans of two consecutive characters
 AT_START = np.uint64(1 << 32)  # the span of the first character
 
@@ -72,13 +72,15 @@ def may_begin_special(text, at, end, seconds, unknown):
 
 @inlined
 def is_other(found, text, at, end, seconds, unknown):
-    """Whether `read_other` must read a character, of which `found` is the element in `bmp_classes`."""
+    """Whether `read_other` must read a character; `found` is the character's element in `bmp_classes`."""
     return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, end, seconds, unknown))
 
 
 @part
 def read_plain(text, at, end, symbols, filled, bmp_classes, seconds, unknown):
-    """Read characters that become one symbol each, up to a character for `read_other`; return its position, and the number of symbols."""
+    """Read characters that become one symbol each, up to a character for `read_other`; return the position of this character, and the
+    number of symbols.
+    """
     while at + U32 <= end:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
@@ -156,7 +158,7 @@ def run_end(text, at, end, more, record, reader, memo):
 
 @inlined
 def is_fence(record):
-    """Whether a record belongs to a fence: a space that produces output."""
+    """Whether a record belongs to a fence, which is a space that produces output."""
     return record > U0 and record & ~FENCE == U0
 
 
@@ -164,7 +166,7 @@ def is_fence(record):
 def put_list(number, rank, filled, span, reader, work):
     """Append the symbols of canonical rank `rank` in a character's list, all with the same span; return the new number of symbols.
 
-    Two equal fences next to each other cancel out. A mark that leaves no symbol, of class 0, is not appended.
+    Two equal fences next to each other are both removed. A mark that leaves no symbol, of class 0, is not appended.
     """
     records, lists = reader.records, reader.lists
     symbols, spans = work.symbols, work.spans
@@ -188,8 +190,8 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
     marks.
 
     A character with a nonempty list and one of `run_flags` begins a run of marks. `read_run` reads the run later, unless the run leaves no
-    symbol or has only one character. With `more`, the text continues after `stop`, and nothing is read if the token or the run could also
-    continue after `stop`. Inlined, because a call would pass all arrays, and take 4× as long as to read a character of four bytes.
+    symbol or has only one character. With `more`, the text continues after `stop`; then nothing is read if the token or the run could
+    continue after `stop`, too. Inlined, because a call would pass all arrays, which takes 4× as long as reading a character of four bytes.
 
     Returns:
         The position after the last character read; the new number of symbols; and, for a run that `read_run` must read, a bit mask of its
@@ -232,7 +234,7 @@ def number_spans(spans, start, end, span):
 
 @inlined
 def next_span(text, turn, span, reader):
-    """Find the next character of a run that has symbols; return the position after it, and its span."""
+    """Find the run's next character with symbols; return the position after this character, and its span."""
     records, lists = reader.records, reader.lists
     while True:
         number, turn = class_at(text, turn, reader)
@@ -245,8 +247,8 @@ def next_span(text, turn, span, reader):
 def read_run(text, filled, reader, work):
     """Append symbols of a run of marks in canonical order, until `work.symbols` is full or the run ends; return the new number of symbols.
 
-    Each rank in the run takes one pass over the run. Spans ascend although symbols are permuted, because the n-th character in canonical
-    order gets the span of the n-th character in the text that has symbols, and all symbols of a character have the same span.
+    The run is read once for each rank that occurs in it. Spans ascend although symbols are permuted, because the n-th character in
+    canonical order gets the span of the n-th character with symbols in the text, and all symbols of a character have the same span.
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
@@ -299,7 +301,7 @@ def read(text, starts, more, end, with_spans, reader, work):
     Args:
         text, starts, more: as in `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`.
         end: the symbol to append after each text.
-        with_spans: whether spans are requested. With spans, a run may also begin with a mark that leaves no symbol.
+        with_spans: whether spans are requested. If so, a run may also begin with a mark that leaves no symbol.
         reader: `fst.text.reading_arguments.Reader`.
         work: the working arrays, of which symbols, spans, state, reading and memo are used.
 

@@ -1,13 +1,13 @@
 """Search for a pre-token with the automaton of a splitter, see `fst.text.splitter.Splitter`.
 
-A search may read far past the end of its match, such as a search for ``a+b`` in a long run of ``a``, and the next search would read the
+A search may read far past the end of its match, for example a search for ``a+b`` in a long run of ``a``. The next search would read the
 same text again. So a search that reads far past its match stores its states in a memo, because a later search with the same state at the
-same position finds no longer match, either.
+same position finds no longer match either.
 
 A search reads the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains, so a new
 entry overwrites an old entry in the same slot. An overwritten entry costs only time. A search never uses a wrong entry, because each entry
-contains its position and its state. Near the end of a match, states are stored about every 16 bytes, and far from it every 16,384 bytes, so
-that few entries of a long search are overwritten. A later search has to read on to the next stored position.
+contains its position and its state. Near the end of a match, states are stored about every 16 bytes, and far from this end every 16,384
+bytes, so that few entries of a long search are overwritten. A later search has to read on to the next stored position.
 
 Kernels clear the memo at the start of each call, because its positions refer to the texts of one call.
 """
@@ -24,7 +24,7 @@ from fst.text.splitter import FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 SEARCHES = np.uint64(START)
 # A search reads the memo after `FEW` bytes, and writes the memo if it reads more than `FAIRLY_FEW` bytes past its match.
 FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)
-NEAR, FAR = np.uint64(4), np.uint64(14)  # states are stored at multiples of 1 << NEAR bytes near a match, else of 1 << FAR
+NEAR, FAR = np.uint64(4), np.uint64(14)  # states are stored at multiples of 1 << NEAR bytes near a match, else at multiples of 1 << FAR
 SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 
 
@@ -34,22 +34,22 @@ def class_at(text, at, table):
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
-        length = length if length else U3  # a surrogate, which is `fst.text.normalizer.EDGE`
+        length = length if length else U3  # 3 bytes for a surrogate, which is always `fst.text.normalizer.EDGE`
     return np.uint64(table.blocks[np.uint64(table.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 
 @inlined
 def slot_of(failure):
-    """Compute the index in the memo of a failure: the position and the state of a search that finds no longer match."""
+    """Compute the index of a failure in the memo. A failure is the position and the state of a search that finds no longer match."""
     return np.uint64(FAILED) + (failure * HASH_MULTIPLIER >> SLOT_SHIFT)
 
 
 @part
 def search_on(text, at, end, state, stop, table, memo):
-    """Continue a search until it ends, until the memo contains its state as a failure, or up to `stop`.
+    """Continue a search until it ends, until the memo contains the search's state as a failure, or until `stop`.
 
     Returns:
-        The position where the search stopped; the end of its match; and its state, 0 if no longer match is possible.
+        The position where the search stopped; the end of the match; and the state of the search, 0 if no longer match is possible.
     """
     moves, columns = table.moves, table.scalars.columns
     while state and at < stop:

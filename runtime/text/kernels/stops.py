@@ -18,7 +18,7 @@ SECONDS = np.uint64(of.SECONDS)
 
 @inlined
 def is_stop(text, at, end, stops, table):
-    """Whether a position is a stop. The last byte of a text is a stop if any next byte would make it one."""
+    """Whether a position is a stop. The last byte of a text is a stop if it would be a stop before some other byte."""
     byte = stops[table + np.uint64(text[at])]
     return byte > 0 and (at + U1 >= end or byte & stops[table + SECONDS + np.uint64(text[at + U1])] > 0)
 

@@ -1,5 +1,5 @@
-"""Recognise texts that normalization leaves unchanged, or to which it only adds a prefix. Unchanged texts are read in place; texts with a
-prefix are copied.
+"""Recognise texts that normalization leaves unchanged, and texts to which normalization only adds a prefix. Unchanged texts are read in
+place; texts with a prefix are copied.
 
 The requirements of `fst.runtime.text.kernels.composition` apply.
 """
@@ -42,7 +42,7 @@ def has_space_ends(text, start, end, kinds):
 
 @inlined
 def changes_at(text, at, end, most, normalizer, memo):
-    """Whether a character changes, or a string begins at it; the arguments are as in `stays`."""
+    """Whether a character changes, or a string begins at this character; the arguments are as in `stays`."""
     every = normalizer.every
     if may_begin(text, at, end, normalizer):
         node, _ = match_at(text, ITEMS, at, end, U0, every, memo)
@@ -80,7 +80,7 @@ def stays(text, at, end, table, most, normalizer, memo):
 
 @kernel
 def is_unchanged(text, starts, normalizer, memo):
-    """Whether normalization leaves texts unchanged, and every added token is found without it, too."""
+    """Whether normalization leaves texts unchanged, and every added token is found without normalization, too."""
     if normalizer.scalars.prefix or normalizer.scalars.puts:
         return False
     if normalizer.scalars.strips:
@@ -109,7 +109,7 @@ def put_front(byte, origin, width, into, filled, places, written):
 
 @part
 def put_places(text, start, end, origin, joins, places, written):
-    """Write the span of each character of a text. With `joins`, the span of a space is the character after it, because the space belongs to
+    """Write the span of each character of a text. With `joins`, a space has the span of the next character, because the space belongs to
     the next word.
     """
     for at in range(start, end):

@@ -1,11 +1,11 @@
-"""Layers of the best path: make the next layer, find it among the layers that are kept, and keep it. `fst.machines.best_path.table`
-describes layers, and its slow walk specifies them.
+"""Layers of the best path: make the next layer, find it among the kept layers, or else keep it. `fst.machines.best_path.table`
+describes layers, and its slow walk is their specification.
 
     offer → relax → keep
     arcs    ε-arcs  look up, or store
 
-A layer is a set of states with weights. Two layers with equal sets are one layer, whatever the order of their items: the sum of the hashes
-of the items finds it, and `slots` compare the sets and order the backs.
+A layer is a set of states with weights. Layers with equal sets are the same layer, whatever the order of the items. The sum of the items'
+hashes finds a kept layer; `slots` serve to compare the sets and to order the backs.
 
 Kernels check nothing, and require a table that has passed `Table.prove`.
 """
@@ -24,26 +24,26 @@ LAYERS, ITEMS, BACKS, CLOCK, START = arguments.LAYERS, arguments.ITEMS, argument
 DEAD, FIRST = np.uint64(arguments.DEAD), np.uint64(arguments.FIRST)
 NO_ROOM, WIDE = U0, np.uint64(2**64 - 1)  # entries of `moves` that are not stored
 NO_ARC = LOW_HALF
-LIMIT = np.int64(1 << 60)  # maximum difference of weights in a layer
+LIMIT = np.int64(1 << 60)  # maximum difference between two weights in a layer
 FEW = np.uint64(8)  # maximum number of arcs that are searched one by one
 MIX = np.uint64(29)
 
 
 @inlined
 def pack_back(before, arc):
-    """Pack the back of an item: the item before its last arc, and this arc."""
+    """Pack the back of an item: the item before the last arc, and the last arc."""
     return before << HALF | arc
 
 
 @inlined
 def back_of(back):
-    """Return the item before the last arc of an item, and this arc."""
+    """Return the item before the last arc, and this arc, from the back of an item."""
     return back >> HALF, back & LOW_HALF
 
 
 @inlined
 def pack_move(layer, first):
-    """Pack a layer, and the index of its first back."""
+    """Pack a move: a layer, and the index of its first back."""
     return layer << HALF | first
 
 
@@ -55,7 +55,7 @@ def move_of(move):
 
 @inlined
 def first_arc(labels, start, end, label):
-    """Find the first arc from `start` on that has at least this label."""
+    """Find the first arc from `start` on whose label is at least this label."""
     while end - start > FEW:
         middle = start + (end - start) // U2
         if np.uint64(labels[middle]) < label:
@@ -77,7 +77,7 @@ def add_item(state, weight, back, first, count, work):
 
 @inlined
 def wait(item, tail, work):
-    """Put an item into the queue, unless it is there; return the number of items that were put into the queue so far."""
+    """Put an item into the queue unless the queue contains it; return the number of items that were put into the queue so far."""
     if work.is_waiting[item]:
         return tail
     work.is_waiting[item] = 1
@@ -156,7 +156,7 @@ def normalize(first, count, work):
 
 @inlined
 def is_same(layer, first, count, work):
-    """Whether a kept layer has the items of the layer that was made last."""
+    """Whether a kept layer has the same items as the layer that was made last."""
     start, end = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1])
     if end - start != count:
         return False
@@ -183,11 +183,11 @@ def slot_for(total, first, count, work):
 
 @inlined
 def store_backs(layer, table, work):
-    """Store the backs of a layer in the order of its items; return the index of the first."""
+    """Store the backs of a layer in the order of its items; return the index of the first back."""
     start, count, first = np.uint64(work.begins[layer]), np.uint64(work.begins[layer + U1] - work.begins[layer]), work.counts[BACKS]
     for index in range(count):
         state = np.uint64(work.states[start + np.uint64(index)])
-        work.queue[np.uint64(work.slots[state])] = index  # the number of an item that was made, as an item of the kept layer
+        work.queue[np.uint64(work.slots[state])] = index  # the number in the kept layer of an item that was made
     for index in range(count):
         state = np.uint64(work.states[start + np.uint64(index)])
         before, arc = back_of(work.fresh[np.uint64(work.slots[state])])
@@ -200,7 +200,7 @@ def store_backs(layer, table, work):
 
 @inlined
 def end_of(first, count, table, work):
-    """Return 1 + the item of a layer at which the best path ends, or 0."""
+    """Return 1 + the number of the item at which the best path ends in a layer; 0 if no path ends in the layer."""
     best, best_state, end = NOT_FINAL, U0, U0
     for index in range(count):
         item = first + np.uint64(index)
@@ -215,7 +215,7 @@ def end_of(first, count, table, work):
 
 @part
 def keep(first, count, table, work):
-    """Find the layer that was made last among the kept layers, or keep it; return the move to it, or `WIDE`."""
+    """Find the layer that was made last among the kept layers, or else keep it; return the move to this layer, or `WIDE`."""
     if count == U0:
         return pack_move(DEAD, U0)
     total, is_narrow = normalize(first, count, work)
@@ -253,7 +253,7 @@ def clear(work):
 
 @part
 def begin_layer(state, table, work):
-    """Make the layer of a state and its ε-arcs; return the move to it, `NO_ROOM` or `WIDE`. The state's back has no arc."""
+    """Make the layer of a state and its ε-arcs; return the move to this layer, `NO_ROOM` or `WIDE`. The state's back has no arc."""
     if not has_room(table, work):
         return NO_ROOM
     work.counts[CLOCK] += U1
@@ -266,7 +266,7 @@ def begin_layer(state, table, work):
 
 @part
 def next_layer(layer, byte, table, work):
-    """Make the layer after a layer and a byte; return the move to it, `NO_ROOM` or `WIDE`."""
+    """Make the layer after a layer and a byte; return the move to the new layer, `NO_ROOM` or `WIDE`."""
     if not has_room(table, work):
         return NO_ROOM
     work.counts[CLOCK] += U1

@@ -1,13 +1,14 @@
-"""Rewrite texts to the outputs of their best paths. `fst.machines.best_path.table` describes paths, and its slow walk specifies them.
+"""Rewrite texts to the outputs of their best paths. `fst.machines.best_path.table` describes paths, and its slow walk is their
+specification.
 
     text    t  h  e     3     c  a  t  s
     layers  →  →  →  →  →  →  →  →  →  →     `walk`: one look-up a byte; a layer that is not kept yet is made
     path    ←  ←  ←  ←  ←  ←  ←  ←  ←  ←     `write`: twice, to find the size of the output and to write it from its end
 
 Memory is bounded, but texts are not. So when the arrays are full, or a part of a text ends, `settle` finds the last *certain* item: the
-item that is on the paths to all items of the current layer. `settle` writes the path up to it. The state of the certain item and the
-position after it are a *place*, from which reading continues. If there is no certain item after the current place, the caller must enlarge
-the arrays.
+item that is on the paths to all items of the current layer. `settle` writes the path up to the certain item. The state of the certain item
+and the position after it are a *place*, from which reading continues. If there is no certain item after the current place, the caller must
+enlarge the arrays.
 
 Kernels check nothing, and require UTF-8, and a table that has passed `Table.prove`.
 """
@@ -50,7 +51,7 @@ def string_bounds(arc, table):
 
 @inlined
 def back_at(depth, item, work):
-    """Return the item before the last arc of an item, and this arc; `depth` is the place of the item's layer in the trail."""
+    """For an item, return the item before the last arc, and the last arc; `depth` is the place of the item's layer in the trail."""
     return back_of(work.backs[np.uint64(work.trail[depth]) + item])
 
 
@@ -73,8 +74,8 @@ def size_of(depth, item, table, work):
 
 @inlined
 def put_spans(spans, start, at, out_spans, filled, end):
-    """Write the span of the bytes from `filled` to `end` of the output: that of the byte before a position of the text, or at the start of
-    the row, `start`, the empty span.
+    """Give the bytes from `filled` to `end` of the output the span of the byte before a position of the text; at the start of the row,
+    `start`, an empty span.
     """
     first = last = 0
     if at > start:
@@ -106,10 +107,10 @@ def write(depth, item, start, place, spans, out, out_spans, table, work):
 
 @part
 def last_certain(depth, count, table, work):
-    """Find the last item that is on the paths to all items of a layer.
+    """Find the last item that lies on the paths to all items of a layer.
 
     Args:
-        depth, count: the layer's place in the trail, and the number of its items.
+        depth, count: the place of the layer in the trail, and the number of items in the layer.
 
     Returns:
         The place of the item's layer in the trail, and the item. If the place is 0, there is no item after the start of the trail.
@@ -134,7 +135,7 @@ def last_certain(depth, count, table, work):
 
 @part
 def settle(depth, move, start, place, spans, out, out_spans, table, work):
-    """Write the path up to the last certain item, and move the place after it.
+    """Write the path up to the last certain item, and move the place to the position after this item.
 
     Args:
         depth, move: the current layer's place in the trail, and the move to it.
@@ -172,8 +173,8 @@ def walk(text, at, end, move, table, work):
     """Make the trail of a text, given the move to its first layer.
 
     Returns:
-        The position where reading stopped, the move to the layer there, and the next move: `NO_ROOM`, `WIDE`, or a move to `DEAD`, if this
-        is the reason.
+        The position where reading stopped, the move to the layer there, and the next move, if it is the reason to stop: `NO_ROOM`, `WIDE`,
+        or a move to `DEAD`.
     """
     trail, moves, depth = work.trail, work.moves, U0
     layer, trail[depth] = move_of(move)
@@ -205,7 +206,7 @@ def end_row(start, stop, move, place, spans, out, out_spans, table, work):
 @part
 def rewrite_row(text, start, end, is_open, place, spans, out, out_spans, table, work):
     """Rewrite a row from the current place on; return the result."""
-    is_new = False  # whether all layers were made since the place was reached
+    is_new = False  # whether all kept layers were made since the current place was reached
     while True:
         move = start_at(place[STATE], table, work)
         if move == NO_ROOM:
@@ -249,12 +250,13 @@ def rewrite(text, starts, more, place, spans, out, out_starts, out_spans, table,
     Args:
         text: uint8[n]; starts: int64[rows + 1], the start of each row, and the end of the last row.
         more: uint64, 1 if the last row continues in the next call, which then passes the text from ``place[AT]`` on.
-        place: uint64[5], where the call begins, and after it where the next call continues. `ROW`: the row. `AT`: the position in the text.
-            `STATE`: the state there. `FILLED`: the number of bytes in the output. `REPORT`: see below.
-        spans: int32[2 * n], the span of each byte of `text`: the first character that became it, and one past the last; empty if no spans
-            are requested.
+        place: uint64[5], the place where the call begins; after the call, the place where the next call continues. `ROW`: the row. `AT`:
+            the position in the text.
+            `STATE`: the state at this position. `FILLED`: the number of bytes in the output. `REPORT`: see below.
+        spans: int32[2 * n], the span of each byte of `text`: the first character that became the byte, and one past the last character;
+            empty if no spans are requested.
         out: uint8[capacity], the output.
-        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last. The first element is not written.
+        out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last row. The first element is not written.
         out_spans: int32[2 * capacity], the output, or empty.
         table: `fst.machines.best_path.arguments.Arguments`; work: `fst.machines.best_path.arguments.Work`.
 

@@ -8,8 +8,8 @@ comparisons, so the number of skips is the same on every computer. Rounding chan
 s · 2⁻⁵².
 
 The queue of `fst.runtime.machines.bpe.kernels.merge_queue` contains the candidates: the adjacent pairs that can merge. To merge a
-candidate, the kernel removes the skipped candidates before it from the queue, and adds them again. So a pre-token of n bytes takes O(n log
-n / (1 - p)) steps on average.
+candidate, the kernel removes the skipped candidates before this candidate from the queue, and later adds them again. So a pre-token of n
+bytes takes O(n log n / (1 - p)) steps on average.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.merge_queue`.
 """
@@ -121,7 +121,7 @@ def merge(text, start, end, table, stream, numbers, at):
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), merging.pairs, count)
-    state, candidates = stream, count  # number of items in the queue that are not out of date
+    state, candidates = stream, count  # number of items in the queue, without outdated items
     while candidates:
         state += GAMMA
         skipped = skips(mixed(state), table.powers, candidates)

@@ -8,7 +8,7 @@ pre-tokens, with almost no branches that depend on the text. So the processor wo
     transduce      pending pre-tokens → ids; reads one byte of each pre-token in turn, and then writes one id of each in turn
     emit           ids → output: inserts the ids of pending pre-tokens, and the special ids of each text
 
-If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
+If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes the spans at the end of each round.
 
 Kernels check nothing. They require:
 
@@ -63,8 +63,8 @@ def list_pending(pretokens, pending, waiting, slices, active):
 
 @inlined
 def read_bytes(text, begins, entries, active, count, states):
-    """Read one byte of each active pre-token, the first byte if `begins`. Remove pre-tokens whose last byte is read; return the new number
-    of active pre-tokens.
+    """Read one byte of each active pre-token; if `begins`, this is the first byte. Remove pre-tokens when their last byte is read; return
+    the new number of active pre-tokens.
     """
     left = U0
     for item in range(count):
@@ -98,19 +98,19 @@ def write_tokens(table, active, count, states, slices):
 
 @part
 def transduce(text, pretokens, pending, waiting, table, active, states, slices):
-    """Encode the pending pre-tokens of at most `LONGEST` bytes. One byte of each pre-token is read in turn, and then one token of each is
-    written in turn, the last token first. So memory accesses overlap, and no branch depends on the text.
+    """Encode the pending pre-tokens of at most `LONGEST` bytes. One byte of each pre-token is read in turn, and then one token of each
+    pre-token is written in turn, the last token first. So memory accesses overlap, and no branch depends on the text.
 
     Positions are counted from the first byte of the round. An active pre-token is ``start | end << 16 | end << 32 | item << 48``. These
     fields have 16 bits, because a round has at most `fst.pretokens.arguments.PRETOKENS` items, and its pre-tokens begin in its first
-    ``2 * CHUNK`` bytes. While the pre-token is read, the start moves forward. Then the first end moves backward by a token's bytes, and the
-    second end by 1 for each token.
+    ``2 * CHUNK`` bytes. While the pre-token is read, the start moves forward. Then, for each token, the first end moves backward by the
+    token's bytes, and the second end by 1.
 
     Args:
         text, pretokens, pending, waiting, table: as in `emit`.
         active: uint64[n], the list of active pre-tokens.
         states: uint32[n], the state after each byte. Then the tokens of each pre-token are written to the end of its states. Each token has
-            at least one byte, so it overwrites only states that are not needed any more.
+            at least one byte, so tokens overwrite only states that are not needed any more.
         slices: uint64[waiting], output: the active pre-token after its tokens are written; 0 for a longer pre-token, or another item.
     """
     text = text[np.uint64(pretokens[0]) & PLACE :]
@@ -145,15 +145,15 @@ def encode_long(text, start, end, table, ids, at):
 
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row.
+    """Write ids to the output, together with the special ids and the ends of texts; return the row after the last complete row.
 
     No branch depends on the text, except for special tokens and long pre-tokens. The first elements of `slices`, after they are read,
     store the output index at which each text ends, and `end_rows` writes the ends.
 
     Args:
         pretokens: the items of the round.
-        scratch, written: the ids of pre-tokens, and their number, with an unused place for each pending pre-token.
-        pending, waiting: ``place in scratch | index of the item << 32`` for each pending pre-token, and their number.
+        scratch, written: the ids of pre-tokens, with an unused place for each pending pre-token; and the number of ids and places.
+        pending, waiting: ``place in scratch | index of the item << 32`` for each pending pre-token; and the number of pending pre-tokens.
         row: the first row that is not complete.
         text, table, output, work: as in `encode_rows`.
     """

@@ -3,9 +3,9 @@ ids of a pre-token.
 
 The loops over a round are those of `fst.runtime.machines.bpe.kernels.encode`, but a queue replaces the automaton. The table of words finds
 pre-tokens that are one token; the tokens of other pre-tokens are merged, one pre-token after another. An *atom* is a token before all
-merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank, and then from left to right. A merge adds at most
-two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps. For few atoms, a search of all ranks before each merge is
-faster than the queue.
+merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank; equal ranks are ordered from left to right. A merge
+adds at most two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps. For few atoms, a search of all ranks before each
+merge is faster than the queue.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
@@ -169,7 +169,7 @@ def put_bytes(text, start, length, table, numbers, at):
 
 @inlined
 def put_atoms(text, start, length, table, numbers, at):
-    """Write the atoms of a pre-token, and return their number."""
+    """Write the atoms of a pre-token, and return the number of atoms."""
     if len(table.alphabet.rules):
         return put_characters(text, start, length, table, numbers, at)
     return put_bytes(text, start, length, table, numbers, at)
@@ -224,7 +224,7 @@ def lowest_of(numbers, ranks, waiting):
 
 @inlined
 def collect_few(numbers, at, alive):
-    """Move the tokens whose positions have a bit in `alive` next to each other; return the output index after the last token."""
+    """Move the tokens at positions with a bit in `alive` next to each other; return the output index after the last token."""
     found = at
     while alive:
         numbers[found] = numbers[at + trailing_zeros(alive)]
@@ -236,8 +236,8 @@ def collect_few(numbers, at, alive):
 @part
 def merge_few(numbers, at, size, pairs):
     """Merge the pairs of at most `FEW` atoms. In place of links and of the queue, each position with a token has a bit in `alive`, and the
-    same bit from the other side in `mirrored`; each position whose pair can merge has a bit in `waiting`, and all their ranks are searched
-    before each merge. `numbers` contains n tokens from `at` on, and then the n ranks of their pairs.
+    same bit from the other side in `mirrored`; each position whose pair can merge has a bit in `waiting`, and the ranks of all these
+    positions are searched before each merge. `numbers` contains n tokens from `at` on, and then the n ranks of their pairs.
 
     Returns:
         The index after the last id.
@@ -267,7 +267,7 @@ def merge_few(numbers, at, size, pairs):
 
 @part
 def merge(text, start, end, table, numbers, at):
-    """Encode a pre-token of n atoms; if they are few, without links and queue.
+    """Encode a pre-token of n atoms; few atoms are merged without links and queue.
 
     `numbers`, the array of the output's ids, also contains the working data, from `at` on: n tokens; n positions of the next token (n after
     the last token); n positions of the previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n

@@ -17,7 +17,7 @@ BITS, DONE = np.uint64(32), -1
 
 @inlined
 def flips_of(mask, masks):
-    """The first of the flips of a mask, and one past the last."""
+    """The index of the first flip of a mask, and one past the last flip."""
     return masks.flip_ends[mask - 1] if mask else np.int64(0), masks.flip_ends[mask]
 
 
@@ -92,12 +92,13 @@ def follow(automaton, tokens, masks, state, ids):
     Args:
         automaton: a `fst.machines.guide.arguments.Automaton`.
         tokens: a `fst.machines.guide.arguments.Tokens`.
-        masks: a `fst.machines.guide.arguments.Masks`, which also decides; its arrays may be empty.
+        masks: a `fst.machines.guide.arguments.Masks`, which must allow each token, too; with empty arrays, only the automaton decides.
         state: a state, or `NO_STATE`.
         ids: int64[n].
 
     Returns:
-        The state after the tokens; `NO_STATE` if one of them is not allowed; `WRONG` if the mask allows it, but the automaton does not.
+        The state after the tokens; `NO_STATE` if one of the tokens is not allowed; `WRONG` if the mask allows a token, but the automaton
+        does not.
     """
     states, end_id = np.int64(len(automaton.finals)), tokens.end_id[0]
     unread = np.int64(WRONG if len(masks.mask_of) else NO_STATE)

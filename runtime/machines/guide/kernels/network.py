@@ -1,7 +1,7 @@
 """The product of a recursive transition network with the trie of a vocabulary: one scan gives the mask of a state.
 
-A call adds a cell to a chain of cells, and a return goes on at the state of the innermost one. The chains of all nodes on a path are kept,
-because they share their cells: a node at some depth overwrites only the cell that was added at this depth, which no node on its path uses.
+A call adds a cell to a chain of cells, and a return goes on at the state of the innermost cell. The chains of all nodes on a path are kept,
+because the chains share cells: a node overwrites only the cell that was added at its depth, and no node on its path uses this cell.
 
 Preconditions: a `fst.machines.guide.network.Network`, which the compiler has made; the innermost cell of ``work.cells[0]``, and all cells
 around it, are in ``work``.
@@ -27,7 +27,7 @@ def read_byte(network, work, depth, byte):
     if target >= len(network.targets):
         call = target - len(network.targets)
         target = network.entered[call]
-        if network.after[call] != RETURN:  # otherwise, the call returns where the call around it returns
+        if network.after[call] != RETURN:  # otherwise, the call returns to the same place as the call around it
             work.returns[depth], work.parents[depth] = network.after[call], cell
             cell = np.int32(depth)
     elif target == RETURN:
@@ -40,7 +40,7 @@ def read_byte(network, work, depth, byte):
 
 @kernel
 def walk_network(network, work, data):
-    """Read some bytes from the state at depth 0. The last state in ``work.states`` stays `NO_STATE` if they are not read.
+    """Read some bytes from the state at depth 0. The last state in ``work.states`` stays `NO_STATE` if the bytes are not read.
 
     Args:
         network: a `fst.machines.guide.network.Network`.

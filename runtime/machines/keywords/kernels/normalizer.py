@@ -96,11 +96,11 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
         more: uint64, 1 if the last text continues in the next call.
         kept, kept_characters: uint64, the number of bytes and of characters of the first text that `spelled` already contains.
         codes: uint32[0x110000], see `fst.machines.keywords.text.KeywordText.codes`.
-        normalised: `fst.text.arguments.Normalized`, the spans of the characters; without spans for raw texts.
+        normalised: `fst.text.arguments.Normalized`, the spans of the characters; it contains no spans if texts are raw.
         spelled: the output, `fst.text.arguments.Normalized`; spans are written only if its array `places` is not empty.
 
     Returns:
-        1 if the last character is a word character, and its text continues in the next call.
+        1 if the last character is a word character, and the last text continues in the next call.
     """
     into, places, filled, written = spelled.text, spelled.places, kept, kept_characters
     own, index = normalised.places, U0

@@ -5,8 +5,8 @@ A text of n bytes needs at most 2n look-ups, as in `fst.runtime.machines.keyword
 bytes. The kernel counts all matches, and writes only as many as the output can hold. If the output is too small, the caller enlarges it and
 calls the kernel again.
 
-If a text continues, the kernel stops before the bytes that its state represents, because keywords may begin in them. The caller passes
-these bytes again, and the next call does not repeat matches that end in them.
+If a text continues, the kernel stops before the bytes that its state represents, because keywords may begin in these bytes. The caller
+passes these bytes again, and the next call does not repeat matches that end in these bytes.
 
 The kernel checks nothing, and requires a table that has passed `Table.prove`, and UTF-8.
 """
@@ -31,13 +31,13 @@ def report(row, first, end, table, output, place):
     """Write the matches that end at a position, if the output can hold all of them.
 
     Args:
-        row: the row in ``table.matches`` of the longest keyword that ends at the position.
+        row: in ``table.matches``, the row of the longest keyword that ends at the position.
         first, end: the indices of two characters: the first character in the kernel's `text`, and one past the last character of the
             matches.
         place: the output index of the first match, possibly past the end of the output.
 
     Returns:
-        The output index after the last match, whether written or not.
+        The output index after the last match, even if the match is not written.
     """
     matches, has_spans = table.matches, len(output) > IDS_ALONE
     after = place + np.uint64(matches[row << U1 | SIZE])

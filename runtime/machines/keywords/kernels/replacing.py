@@ -22,7 +22,7 @@ from fst.runtime.kernels.constants import U0, U1, U32
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
-BLOCK = U32  # number of bytes whose characters are counted at a time
+BLOCK = U32  # number of bytes in which characters are counted at a time
 
 
 @inlined
@@ -52,7 +52,7 @@ def moved(text, at, end, characters, count):
     """Find the position of a character in a row.
 
     Args:
-        at, characters: a position in the row where the search begins, and the number of the row's characters before it.
+        at, characters: a position in the row where the search begins, and the number of the row's characters before this position.
         end: the end of the row.
         count: the index of the character in the row.
     """
@@ -74,7 +74,7 @@ def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
         text: uint8[n].
         starts: int64[rows + 1].
         splits: int64[rows + 1], the index of the first match of each row, and the number of matches.
-        offsets: int32[2 * matches], the first character of each match in its row, and one past its last.
+        offsets: int32[2 * matches], the first character of each match in its row, and one past its last character.
         numbers: int32[matches], the replacement of each match.
         by_ends: int64[replacements + 1].
         places: int64[2 * matches], an output: the bounds of each match in `text`, in bytes.

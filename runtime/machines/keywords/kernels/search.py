@@ -8,9 +8,9 @@ match, and the caller passes these bytes again.
 Three algorithms read texts, and find the same matches:
 
 - *walk*: four walks take turns, each over one segment of the text, and write events, see `fst.runtime.machines.keywords.kernels.walk`;
-- *join*: the walk over a segment began at the root, but the true state at the end of the segment before it may be another state. So both
+- *join*: the walk over a segment began at the root, but the true state at the end of the previous segment may be another state. So both
   walks, from the true state and from the root, read the segment until their states agree, and the events of the walk from the root up to
-  this position are dropped. The states nearly always agree after a few bytes, and always at the end of a row;
+  this position are dropped. The states nearly always agree after a few bytes, and they always agree at the end of a row;
 - *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. The kernel uses *follow* for short texts,
   and for texts in which keywords are rare. The code of *follow* has branches, because a processor that predicts a branch correctly does not
   wait for the look-up.
@@ -48,7 +48,7 @@ from fst.runtime.machines.keywords.kernels.walk import (
 from fst.tables.kernel_call import IDS_ALONE
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
-RARE = U3  # keywords are rare if at most one byte in 2 ** RARE must be read, and cannot be skipped
+RARE = U3  # keywords are rare if `follow` can skip all but one byte in 2 ** RARE
 PATIENCE = np.uint64(16)  # number of rounds of four walks before `follow` is tried again
 
 
@@ -57,7 +57,7 @@ def in_characters(text, start, before, offsets, first, last):
     """Convert positions in a row of text from bytes to characters.
 
     Args:
-        start: the position where the row begins, or continues from the last call.
+        start: the position where the row begins, or where it continues from the last call.
         before: the number of characters of the row before `start`.
         offsets: int32[n]; the elements `first` to `last`, which ascend, are converted in place.
     """
@@ -74,7 +74,7 @@ def report(start, number, table, output, notes):
 
     Args:
         start: the position in the text of the first byte that the state represents.
-        number: the output, which is the number of its last match.
+        number: the number of the output, which is the number of the output's last match.
     """
     matches, last, place = table.matches, number << U2, notes.place
     after, before = place + U1, last
@@ -103,7 +103,7 @@ def report_own(at, state, table, output, notes):
 
 @part
 def report_rest(at, state, table, output, notes):
-    """Write the last matches of a row: the outputs of the failure links from its last state to the root."""
+    """Write the last matches of a row: the outputs of the failure links from the row's last state to the root."""
     while state != ROOT:
         state = report_own(at, state, table, output, notes)
 
@@ -181,7 +181,7 @@ def follow(text, starts, closed, at, end, state, table, output, work):
 def join(text, starts, closed, at, end, state, first, table, output, work):
     """Read a segment from the true state, until this state agrees with the state of the segment's walk, which began at the root.
 
-    The segment's walk is repeated at the same time, to count its events up to this position, which are dropped.
+    The segment's walk is repeated at the same time, to count the events up to this position, which are dropped.
 
     Args:
         at, end: the bounds of the segment.

@@ -1,7 +1,8 @@
 """Walks of the keyword automaton over bytes, which write events.
 
 An event is a position where a look-up found an output, and the slot of this look-up in ``table.entries``: ``position 32 | slot 28 | 0 3 |
-whether it is a finish 1``, from the lowest bit. A *finish* is the end of a text; the field of the slot contains the state there.
+whether it is a finish 1``, from the lowest bit. A *finish* is the event at the end of a text; its field for the slot contains the state at
+this end.
 
 A walk spends more time on memory accesses than on computation, so four walks take turns: each walk reads a quarter of the text, and begins
 at the root. If a match continues from one quarter to the next, the root is the wrong state; `fst.runtime.machines.keywords.kernels.search`
@@ -34,7 +35,7 @@ def pack_event(at, slot, is_finish):
 
 @inlined
 def event_of(event):
-    """Return the position and the slot of an event, or for a finish the state, and whether it is a finish."""
+    """Return the position of an event, its slot (for a finish, the state), and whether it is a finish."""
     return event & LOW_HALF, event >> HALF & STATE, event >> U63
 
 
@@ -63,9 +64,9 @@ def step(text, table, state, at, events, count):
     byte = np.uint64(text[at])
     edge, own = table.entries[state + U1 + byte], table.entries[state]
     leads = opaque(is_zero(edge >> LABEL_SHIFT ^ byte))  # all bits if the state has a transition on the byte
-    entry = own ^ (own ^ edge) & leads  # `edge` if it leads, otherwise `own`
+    entry = own ^ (own ^ edge) & leads  # `edge` if the state has a transition on the byte, otherwise `own`
     to_root = is_zero(own & STATE) & ~leads
-    root_edge = table.roots[byte] & to_root  # 0 unless the link leads to the root, which is state 0: so the two can be joined by |
+    root_edge = table.roots[byte] & to_root  # 0 unless the link leads to the root, which is state 0, so | joins both
     events[count] = pack_event(at, state + (U1 + byte & leads), U0)
     count += np.uint64(output_of(entry | root_edge) != U0)
     return (entry | root_edge) & STATE, at + ((leads | to_root) & U1), count

@@ -3,8 +3,8 @@
     entry:  one arc, without a condition and a weight ─→ the arc      other slices ─→ first, one past the last
     stack:  slices that are not finished, each with four fields, from CURSOR to WRITTEN
 
-A *cursor* is the index of an arc, or an arc from an entry, which has the bit `ALONE`. In both cases, one more than the last cursor ends a
-slice.
+A *cursor* is the index of an arc, or an arc from an entry, which has the bit `ALONE`. In both cases, the end of a slice is one more than
+its last cursor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SLICE = np.uint64(4)  # number of fields of a slice on the stack
 CURSOR, LAST, READ, WRITTEN = U0, U1, U2, U3
 READ_MASK = np.uint64((1 << 31) - 1)
 FLAG_SHIFT = np.uint64(31)
-FAILED, TOO_MANY = np.uint64(2**64 - 2), np.uint64(2**64 - 1)  # instead of a frame: the condition fails; there are too many frames
+FAILED, TOO_MANY = np.uint64(2**64 - 2), np.uint64(2**64 - 1)  # in place of a frame: the condition fails; there are too many frames
 
 
 @inlined
@@ -57,18 +57,18 @@ def pack_written(written, is_folded):
 
 @inlined
 def written_of(item):
-    """Return the parts of the field WRITTEN."""
+    """Return the three parts of the field WRITTEN."""
     return item & READ_MASK, item >> FLAG_SHIFT & U1, item >> HALF
 
 
 @part
 def holds(condition, frame, table, registers):
-    """Whether a condition holds. If so, frame ``frame + 1`` contains the registers after it.
+    """Whether a condition holds. If so, frame ``frame + 1`` contains the registers after the condition.
 
     Args:
         condition: the number of the condition, at least 1.
         frame: the number of the frame with the registers before the condition.
-        registers: the frames; each has a register for each feature.
+        registers: the frames; each frame has a register for each feature.
     """
     features = table.features[0]
     start = frame * features
@@ -112,7 +112,9 @@ def push(stack, depth, cursor, end, read, written, frame):
 
 @inlined
 def slice_of(entries, state, label):
-    """Return the arcs of a state that read a class, the first cursor and one past the last; equal if there are none."""
+    """Return the arcs of a state that read a class, as the first cursor and one past the last cursor; both are equal if there are no
+    arcs.
+    """
     entry = entries[state + FIRST + label]
     if entry >> LABEL_SHIFT != label:
         return U0, U0
@@ -124,13 +126,13 @@ def slice_of(entries, state, label):
 
 @inlined
 def arc_alone(cursor):
-    """Return the state of an arc from an entry, whether arcs of this state read nothing, and the piece."""
+    """Return three values of an arc from an entry: its state, whether arcs of this state read nothing, and its piece."""
     return cursor & TARGET, cursor >> ALONE_EPSILON & U1, cursor >> VALUE_SHIFT & MAX_ALONE_PIECE
 
 
 @inlined
 def arc_at(cursor, table):
-    """Return the state of an arc, whether arcs of this state read nothing, and the piece."""
+    """Return three values of an arc: its state, whether arcs of this state read nothing, and its piece."""
     if cursor & ALONE:
         return arc_alone(cursor)
     arc = table.arcs[cursor]

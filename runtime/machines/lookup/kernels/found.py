@@ -1,4 +1,4 @@
-"""Collect the analyses of a word, each once, and write them."""
+"""Collect the analyses of a word, each once, and write the analyses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 END, CUT, SLOW, END_FOLDED = layout.END, layout.CUT, layout.SLOW, layout.END_FOLDED
 MAX_ANALYSES = np.uint64(layout.MAX_ANALYSES)
-OVER, FULL = MAX_ANALYSES + U1, MAX_ANALYSES + U2  # instead of a number of analyses: there are more; they do not fit into `found`
+OVER, FULL = MAX_ANALYSES + U1, MAX_ANALYSES + U2  # in place of a number of analyses: more than `most`; `found` is full
 
 
 @part
@@ -38,15 +38,15 @@ def are_equal(found, one, one_end, other, other_end, table):
 
 @part
 def collect_finals(state, count, length, frame, weight, most, size, folded, rests, table, work):
-    """Add the analyses of the current path, one for each final of its state.
+    """Add the analyses of the current path, one for each final of the path's last state.
 
     Args:
-        state, frame, weight: the state, the registers there, and the weight of the path.
+        state, frame, weight: the last state of the path, the frame of the registers in this state, and the weight of the path.
         count: the number of analyses.
         length: the number of pieces on the path.
         most: the maximum number of analyses.
-        size, folded, rests: the number of symbols, whether one of them was read in lower case, and the pauses after the last symbol; for
-            running text.
+        size, folded, rests: for running text: the number of symbols, whether a symbol was read in lower case, and the pauses after the last
+            symbol.
 
     Returns:
         The new number of analyses; and 0, `OVER` or `FULL`.
@@ -74,7 +74,7 @@ def collect_finals(state, count, length, frame, weight, most, size, folded, rest
 
 @part
 def collect(count, length, piece, weight, most, size, folded, table, work):
-    """Add the analysis of the current path, unless it has been found before.
+    """Add the analysis of the current path, unless it was found before.
 
     Args:
         piece: the piece of the final, or 0.
@@ -112,8 +112,9 @@ def collect(count, length, piece, weight, most, size, folded, table, work):
 
 @part
 def same(count, start, end, table, work):
-    """Return the number of the analysis that equals the new one, from `start` to its end mark at `end`; or `count` if there is none.
-    `work.marks` receives the hash of the new one. The hash of the first analysis is only computed if there is a second.
+    """Return the number of the analysis that equals the new analysis, which reaches from `start` to its end mark at `end`; `count` if there
+    is none. `work.marks` receives the hash of the new analysis. The hash of the first analysis is computed only if there is a second
+    analysis.
     """
     found, starts, marks = work.found, work.starts, work.marks
     if count == U1:
@@ -129,7 +130,7 @@ def same(count, start, end, table, work):
 
 @inlined
 def mark_of(at, end, table, found):
-    """Compute the hash of an analysis; its lowest bit is whether a symbol was read in lower case."""
+    """Compute the hash of an analysis; the lowest bit of the hash is 1 if a symbol was read in lower case."""
     mark = U0
     while at < end:
         piece = np.uint64(found[at])
@@ -140,7 +141,7 @@ def mark_of(at, end, table, found):
 
 @inlined
 def keep_order(number, weight, size, work):
-    """Store what determines the order of an analysis: its weight, and in running text its pauses."""
+    """Store the values that determine the order of an analysis: its weight, and in running text its pauses."""
     work.weights[number] = weight
     if len(work) > WORDS_ALONE:
         for index in range(size + U1):
@@ -149,7 +150,9 @@ def keep_order(number, weight, size, work):
 
 @part
 def is_earlier(number, size, work):
-    """Whether the pauses of the current path come before those of an analysis: fewer at the end or, if equal, before the last symbol …"""
+    """Whether the current path comes before an analysis by pauses: it has fewer pauses at the end; if the numbers are equal, fewer before
+    the last symbol; and so on
+    """
     at = size + U1
     while at > U0:
         at -= U1
@@ -176,7 +179,7 @@ def precedes(one, other, size, work):
 
 @part
 def sort(count, size, work):
-    """Write the order of the analyses; those of which none precedes the other keep their order."""
+    """Write the order of the analyses; analyses with equal weights and pauses keep their order."""
     order = work.order
     for index in range(count):
         place = np.uint64(index)
@@ -188,7 +191,7 @@ def sort(count, size, work):
 
 @inlined
 def put(output, place, number):
-    """Write an id if it fits; return the output index after it."""
+    """Write an id if it fits; return the output index after the id."""
     if place < np.uint64(len(output.ids)):
         output.ids[place] = number
     return place + U1
@@ -196,7 +199,7 @@ def put(output, place, number):
 
 @part
 def put_analyses(count, most, is_cut, is_weighted, size, output, place, work):
-    """Write the analyses of a word of `size` symbols, at most `most`; return the output index after them."""
+    """Write at most `most` analyses of a word of `size` symbols; return the output index after them."""
     is_sorted = is_weighted or len(work) > WORDS_ALONE
     if is_sorted:
         sort(count, size, work)

@@ -1,4 +1,4 @@
-"""Write the analyses of words as lines; `fst.runtime.machines.lookup.lines.line_of` specifies them.
+"""Write the analyses of words as lines; `fst.runtime.machines.lookup.lines.line_of` specifies the lines.
 
 Kernels check nothing: the caller computes an upper bound for the output.
 """
@@ -41,15 +41,15 @@ def put_weight(weights, count, out, filled):
 
 @part
 def put_tabbed(ids, place, last, words, row, pieces, weights, count, out, filled):
-    """Write a line for each analysis of a word, but not for an unknown word.
+    """Write a line for each analysis of a word; an unknown word has no lines.
 
     Args:
         place, last: the bounds of the ids of the word.
         row: the number of the word.
-        count: the number of analyses of the words before it.
+        count: the number of analyses of all words before this word.
 
     Returns:
-        The number of analyses up to this word, and the output index.
+        The number of analyses up to the end of this word, and the output index.
     """
     while place < last and np.int64(ids[place]) > CUT:
         filled = put_byte(TAB, out, put_row(words, row, out, filled))
@@ -63,14 +63,15 @@ def put_tabbed(ids, place, last, words, row, pieces, weights, count, out, filled
 
 @kernel
 def write_tabbed(ids, row_splits, words, pieces, weights, marks_unknown, out):
-    """Write the lines of all words, separated by tabs.
+    """Write the lines of all words, with tabs between the fields of a line.
 
     Args:
         ids, row_splits: the batch, see `fst.machines.lookup.table`.
-        words, pieces: `fst.runtime.machines.lookup.spelling.Strings`, the words, and the pieces of the table.
+        words, pieces: the words, and the pieces of the table, both `fst.runtime.machines.lookup.spelling.Strings`.
         weights: `fst.runtime.machines.lookup.lines.Weights`.
-        marks_unknown: uint64, 1 for the output of flookup: the mark of an unknown word follows its tab, and an empty line each word.
-        out: uint8, the output; up to 15 bytes after the last are written, too.
+        marks_unknown: uint64, 1 for the output of flookup: a mark follows the tab of an unknown word, and an empty line follows the lines
+            of each word.
+        out: uint8, the output; up to 15 bytes after the last byte are written, too.
 
     Returns:
         The number of bytes.
@@ -95,7 +96,7 @@ def write_apertium(ids, row_splits, words, pieces, weights, escapes, out):
     """Write a line for each word, as lt-proc prints it. For the arguments and the result, see `write_tabbed`.
 
     Args:
-        escapes: bool[256], whether a backslash precedes a byte in words.
+        escapes: bool[256], whether a backslash is written before each of the 256 bytes, if it occurs in a word.
     """
     filled, weighted = U0, np.uint64(len(weights.numbers) > 0)
     for index in range(np.uint64(len(row_splits)) - U1):

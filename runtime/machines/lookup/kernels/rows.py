@@ -1,6 +1,7 @@
-"""The kernel of look-up. `fst.machines.lookup.table` describes the ids, and `fst.machines.lookup.walk` specifies them.
+"""The kernel of look-up. `fst.machines.lookup.table` describes the ids, and `fst.machines.lookup.walk` is their specification.
 
-A row of text is one word. The kernel stores nothing between calls: if a text continues, the kernel reads nothing of it.
+A row of text is one word. The kernel stores nothing between calls: if a text continues in the next call, the kernel reads nothing of this
+text.
 
 Kernels check nothing, and require a table that has passed `Table.prove`, and text in UTF-16. If the ids do not fit into the output, they
 are only counted.
@@ -46,7 +47,7 @@ STEPS, SPARE = np.uint64(layout.STEPS), np.uint64(layout.SPARE)
 @inlined
 def goes_on(entries, state, classes, at, size):
     """Whether a state has arcs that read the symbol at a position, or finals at the end of the word. Most arcs of large slices lead to
-    states that have none.
+    states that have neither.
     """
     if at == size:
         return entries[state] >> VALUE_SHIFT & VALUE != U0

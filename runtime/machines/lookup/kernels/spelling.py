@@ -1,4 +1,4 @@
-"""Join the pieces of analyses into strings, of a batch, or of one word that is looked up with a single call from Python.
+"""Join the pieces of analyses into strings, for a batch, or for one word, which is looked up by a single call from Python.
 
 The kernel `look_up` keeps the interpreter's lock, unless a word is long.
 """
@@ -76,10 +76,10 @@ def spell(ids, pieces, is_weighted, data, starts):
         pieces: `fst.runtime.machines.lookup.spelling.Strings`.
         is_weighted: uint64, 1 if a weight follows each analysis, otherwise 0.
         data: output, uint8[bytes + 15], the UTF-8 of all analyses.
-        starts: output, int64[analyses + 1], the start of each analysis, and the end of the last.
+        starts: output, int64[analyses + 1], the start of each analysis, and the end of the last analysis.
 
     Returns:
-        The number of bytes, and of analyses; 0 and 0 if they are written.
+        The number of bytes and the number of analyses; 0 and 0 if the strings are written.
     """
     if len(data) == 0:
         return measured(ids, np.uint64(len(ids)), pieces, is_weighted)
@@ -117,8 +117,8 @@ def look_up(short, pieces, spelled, in_use, text):
         text: the word, a str.
 
     Returns:
-        The list of analyses; None if the word needs a batch, because it is long, has long analyses, is left to the slow walk, or has a lone
-        surrogate, or because another call uses the arguments.
+        The list of analyses; None if another call uses the arguments, or if the word needs a batch: a word that is long, has long analyses,
+        is left to the slow walk, or has a lone surrogate.
     """
     if exchange(in_use, U1):
         return nothing()

@@ -1,4 +1,4 @@
-"""Write texts with their analyses in Apertium's stream format; `fst.runtime.machines.lookup.streams.stream_of` specifies it.
+"""Write texts with their analyses in Apertium's stream format; `fst.runtime.machines.lookup.streams.stream_of` specifies this format.
 
     text:   raw ─→ escaped      token ─→ ^word/analysis/analysis$      unknown word ─→ ^word/*word$
 
@@ -21,14 +21,16 @@ BEFORE, AFTER = (np.int64(layout.FIRST_SECTION + SECTIONS.index(kind)) for kind 
 BEGIN, STOP, SLASH, STAR, ESCAPE, SPACE, LESS, GREATER = (np.uint64(ord(char)) for char in "^$/*\\ <>")
 CONTINUES, LOW_6, LOW_4, LOW_5 = np.uint64(0x80), np.uint64(0x3F), np.uint64(0xF), np.uint64(0x1F)
 TWO, THREE, FOUR = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
-MOST_GROWTH = np.uint64(3)  # maximum number of bytes of a character in upper case per byte
+MOST_GROWTH = np.uint64(3)  # maximum number of bytes of a character in upper case, per byte of the character
 SIGNS = np.uint64(5)  # maximum number of signs and spaces per token or analysis
 UPPER, CHARACTER = np.uint64(1 << 16), np.uint64(0xFFFF)
 
 
 @part
 def put_escaped(text, byte, end, characters, escapes, out, filled):
-    """Write at most some characters, with a backslash before each that has a meaning in the format; return the positions after them."""
+    """Write at most some characters, with a backslash before each character that has a meaning in the format; return the positions after
+    the characters.
+    """
     while characters and byte < end:
         if escapes[text[byte]]:
             out[filled] = ESCAPE
@@ -43,7 +45,7 @@ def put_escaped(text, byte, end, characters, escapes, out, filled):
 
 @inlined
 def character_at(data, at):
-    """Decode a character of at most three bytes; 0 for a longer one."""
+    """Decode a character of at most three bytes; return 0 for a longer character."""
     first = np.uint64(data[at])
     if first < CONTINUES:
         return first
@@ -56,7 +58,7 @@ def character_at(data, at):
 
 @part
 def put_upper(data, at, cases, out, filled):
-    """Write a character in upper case; return the positions after it."""
+    """Write a character in upper case; return the positions after the character."""
     code = character_at(data, at)
     first, upper = np.uint64(data[at]), np.uint64(cases[code]) & CHARACTER
     after = at + U1 + np.uint64(first >= TWO) + np.uint64(first >= THREE) + np.uint64(first >= FOUR)
@@ -86,7 +88,7 @@ def put_cased(data, size, is_all, cases, out, filled):
 
 @part
 def is_repeated(out, begins, count, start, end):
-    """Whether an analysis in the output equals one of the analyses of its token before it."""
+    """Whether an analysis in the output equals an earlier analysis of the same token."""
     for index in range(count):
         at, place = np.uint64(begins[index]), start
         if np.uint64(begins[index + 1]) - U1 - at == end - start:
@@ -104,7 +106,7 @@ def put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled):
 
     Args:
         place, last: the first id of the analyses, and the end of the ids of the row.
-        case: 0 if the word begins with a lower-case letter, 1 with an upper-case letter, 2 if its last letter is upper case, too.
+        case: 0 if the word begins with a lower-case letter, 1 with an upper-case letter, 2 if its last letter is in upper case, too.
 
     Returns:
         The index of the id after the analyses, and the output index.
@@ -142,7 +144,7 @@ def case_of(text, start, end, cases):
 
 @kernel
 def measure(ids, pieces):
-    """Find an upper bound for the bytes of all tokens without their words, and for the bytes of an analysis.
+    """Find upper bounds for the number of bytes of all tokens without words, and for the number of bytes of an analysis.
 
     Args:
         ids: the ids of a batch of tokens.
@@ -169,8 +171,8 @@ def write_streams(ids, row_splits, text, starts, pieces, scratch, begins, out, e
         ids, row_splits: the batch of tokens, see `fst.machines.lookup.text_walk`.
         text, starts: the UTF-8 of all texts, and the bounds of the rows.
         pieces: `fst.runtime.machines.lookup.streams.Pieces`.
-        scratch, begins: capacity for the longest analysis, and for the begins of all analyses of a token.
-        out: uint8, the output; up to 15 bytes after the last are written, too.
+        scratch, begins: working arrays with a capacity for the longest analysis, and for the begins of all analyses of a token.
+        out: uint8, the output; up to 15 bytes after the last byte are written, too.
     """
     filled = U0
     for index in range(np.uint64(len(ends))):

@@ -12,7 +12,7 @@ from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE, SURROGATES, UT
 BEGINS, CLASS, ROOTS = np.uint64(layout.BEGINS), np.uint64(layout.BEGINS - 1), np.uint64(layout.ROOTS)
 LETTER = np.uint64(layout.LETTER)
 NODE_SHIFT, MAX_SYMBOLS = np.uint64(layout.NODE_SHIFT), np.uint64(layout.MAX_SYMBOLS)
-UNKNOWN, TOO_LONG = MAX_SYMBOLS + U1, MAX_SYMBOLS + U2  # instead of a number of symbols
+UNKNOWN, TOO_LONG = MAX_SYMBOLS + U1, MAX_SYMBOLS + U2  # returned instead of a number of symbols
 
 
 @part
@@ -40,8 +40,8 @@ def longest_symbol(text, at, stop, table, found):
 
 @inlined
 def symbol_at(text, at, stop, table):
-    """Return the class of the longest symbol at a position, its class in lower case or 0, and its end. Only a symbol of one unit may be
-    read in lower case.
+    """Return the class of the longest symbol at a position, the class of the symbol in lower case or 0, and the end of the symbol. Only a
+    symbol of one unit may be read in lower case.
     """
     record = np.uint64(table.units[text[at]])
     found, end, lower = record & CLASS, at + U1, np.uint64(table.lower_units[text[at]])
@@ -54,7 +54,7 @@ def symbol_at(text, at, stop, table):
 
 @part
 def is_long_letter(text, at, edges):
-    """Whether a surrogate belongs to a letter, a mark or a number: a set of code points, as `LookupTable.letters`."""
+    """Whether a surrogate belongs to a letter, a mark or a number, by a set of code points as in `LookupTable.letters`."""
     first = at - np.uint64(np.uint64(text[at]) & SURROGATE == LOW_SURROGATE)
     code, _ = label_at(text, first, UTF_16)
     low, high = U0, np.uint64(len(edges))
@@ -69,7 +69,7 @@ def is_long_letter(text, at, edges):
 
 @inlined
 def is_letter(text, at, end, table):
-    """Whether there is a unit at a position, and it is, or belongs to, a letter, a mark or a number."""
+    """Whether there is a unit at a position that is a letter, a mark or a number, or a part of one."""
     if at >= end:
         return False
     if np.uint64(text[at]) >> U11 == SURROGATES:
@@ -79,7 +79,9 @@ def is_letter(text, at, end, table):
 
 @inlined
 def read_classes(text, start, stop, table, classes):
-    """Write the class of each symbol of a word; return the number of symbols, `UNKNOWN` if no arc reads one of them, or `TOO_LONG`."""
+    """Write the class of each symbol of a word; return the number of symbols, `UNKNOWN` if no arc reads one of the symbols, or
+    `TOO_LONG`.
+    """
     count, at = U0, start
     while at < stop:
         record = np.uint64(table.units[text[at]])

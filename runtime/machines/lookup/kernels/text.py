@@ -1,4 +1,4 @@
-"""The kernel of look-up over running text. `fst.machines.lookup.text_walk` describes the tokens, and specifies them and the walk.
+"""The kernel of look-up over running text. `fst.machines.lookup.text_walk` describes the tokens, and specifies tokens and walk.
 
     row:    match ─→ token with analyses          letters ─→ unknown token          other character ─→ nothing
 
@@ -51,7 +51,7 @@ MAX_STEPS = np.uint64(layout.STEPS * 64)
 
 @part
 def section_of(state, frame, table, work):
-    """Return 1 + the greatest section of the finals of a state whose conditions hold, 0 if there is none, or `TOO_MANY`."""
+    """Return 1 + the greatest section of a state's finals whose conditions hold, 0 if there is no such final, or `TOO_MANY`."""
     own = table.entries[state]
     final = own & TARGET
     last, found = final + (own >> VALUE_SHIFT & VALUE), U0
@@ -70,15 +70,16 @@ def section_of(state, frame, table, work):
 
 @part
 def match(text, start, stop, only, table, work):
-    """Find the longest match, and collect its analyses unless it ends inside of a word. `work.ends` receives the ends of symbols.
+    """Find the longest match, and collect the analyses of this match unless it ends inside of a word. `work.ends` receives the ends of
+    symbols.
 
     Args:
-        start, stop: the position, and the end of the text.
-        only: the number of symbols of the match, if it is known; or 0.
+        start, stop: the position where matches begin, and the end of the text.
+        only: the number of symbols of the match; 0 if unknown.
 
     Returns:
-        The number of analyses; 0, `OVER`, or `FULL` if the row must be left to the slow walk; the number of symbols of the match; 1 + its
-        section, or 0 without a match; and the number of symbols that any path reads.
+        The number of analyses; 0, `OVER`, or `FULL` if the row must be left to the slow walk; the number of symbols of the match; 1 + the
+        section of the match, or 0 without a match; and the number of symbols that any path reads.
     """
     entries, stack, path = table.entries, work.stack, work.path
     is_conditioned, is_weighted = table.features[0] > U0, len(table.arc_weights) + len(table.final_weights) > 0
@@ -175,7 +176,9 @@ UNKNOWN, FIRST_SECTION = layout.UNKNOWN, layout.FIRST_SECTION
 
 @part
 def is_dropped(text, start, end, reach, stop, table):
-    """Whether a match of a standard section is dropped, because the walk ends inside of a word, and the match at its beginning."""
+    """Whether a match of a standard section is dropped, because the walk ends inside of a word, and the match ends at the beginning of this
+    word or later.
+    """
     if not is_letter(text, reach, stop, table):
         return False
     edge = reach

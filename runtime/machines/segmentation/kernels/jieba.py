@@ -6,7 +6,7 @@ stored in the output array, where tokens overwrite them. No word is empty, so ea
 are stored only for as many positions as the longest word has units. So a block of any length needs no other memory.
 
 The kernel stores nothing between calls. If a text continues, the kernel stops before an unfinished block or character at the end, and the
-caller passes its units again.
+caller passes the units of this block or character again.
 
 The kernel checks nothing, and requires a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of
 `ids_per_unit` ids for each unit.
@@ -66,7 +66,7 @@ def find_best(text, start, end, table, output, place, scores, labels):
 
     Args:
         output, place: ``output.ids[place + n]`` becomes the choice at ``start + n``: ``slot << LENGTH_BITS | length`` of the best word.
-            Slot 0 means a single character that is not a word.
+            Slot 0 represents a single character that is not a word.
         scores, labels: ring buffers of the scores and of the units' labels at the latest positions.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
@@ -120,7 +120,7 @@ def put_words(text, start, end, table, output, place, best, row, characters):
 
 @inlined
 def put_letters(output, place, word, start, end, row, characters):
-    """Write the letters from `start` to `end` as one token if there are any; `word` is the word number of the last letter."""
+    """Write the letters from `start` to `end`, if any, as one token; `word` is the word number of the last letter."""
     if start < end:
         place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
     return place
@@ -161,8 +161,8 @@ def put_single(text, start, end, table, output, place, characters):
 @part
 def put_all(text, start, end, table, output, place, row, characters):
     """Write all words of a block, for the mode "all". Arguments and result are as in `put_words`."""
-    beyond = start  # the end of the words that are written
-    letters, letters_end = end, end  # the bounds of the letters to join; no letters yet
+    beyond = start  # the end of the words that were written
+    letters, letters_end = end, end  # the bounds of the letters to join; at first, no letters
     at = start
     while at < end:
         is_letter = kind_of(table, text[at]) == LETTER
@@ -211,8 +211,8 @@ def put_outside(text, start, end, is_open, table, output, place, characters):
         characters: the number of characters before `start`.
 
     Returns:
-        The start of the next block, the end of the text, or the position of a carriage return at the end of the text, because a line feed
-        may follow; the index after the last token; and the number of characters before this position.
+        A position: the start of the next block, the end of the text, or a carriage return at the end of the text, because a line feed may
+        follow; the index after the last token; and the number of characters before the position.
     """
     is_all = table.mode[0] == ALL
     at, begun = start, characters

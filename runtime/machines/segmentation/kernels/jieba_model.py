@@ -2,7 +2,7 @@
 the tokens.
 
 A run of unknown characters is read twice: from left to right for the best predecessor of each state, and from right to left for the states
-of the best path. Both results overwrite the run's choices in the output array, which are no longer needed (see
+of the best path. Both results overwrite the choices of the run in the output array, because these choices are no longer needed (see
 `fst.runtime.machines.segmentation.kernels.jieba`):
 
     choices of a run:   a bit for each state: the choice of the state before it      →      1 where a word ends, otherwise 0
@@ -38,7 +38,9 @@ def is_han(unit):
 
 @inlined
 def better(one, other, emission):
-    """Add an emission to two sums; return the greater sum, and 1 if this is the second sum, otherwise 0. In a tie, the second wins."""
+    """Add an emission to two sums; return the greater sum, and 1 if this is the second sum, otherwise 0. If the sums are equal, return the
+    second.
+    """
     one, other = one + emission, other + emission
     is_other = other >= one
     return (other if is_other else one), np.uint64(is_other)

@@ -21,8 +21,8 @@ def put(output, place, word, start, end, row, characters):
     """Write a token.
 
     Args:
-        word: the number of the token's word; -1 if it is not in the dictionary.
-        start, end: the position of the token's first unit, and one past its last.
+        word: the number of the token's word; -1 if the word is not in the dictionary.
+        start, end: the position of the token's first unit, and one past its last unit.
         row, characters: a position at or before the token, and the number of characters before this position. All characters from this
             position to the token's end have one unit.
 
@@ -38,7 +38,9 @@ def put(output, place, word, start, end, row, characters):
 
 @inlined
 def slot_between(text, at, end, table):
-    """Look up the units from `at` to `end` in the trie; return the slot of the last unit, or `ROOT` if the trie does not contain them."""
+    """Look up the units from `at` to `end` in the trie; return the slot of the last unit, or `ROOT` if the trie does not contain these
+    units.
+    """
     state, slot = ROOT, ROOT
     while at < end:
         label = label_of(table, text[at])
@@ -52,7 +54,7 @@ def slot_between(text, at, end, table):
 
 @inlined
 def word_between(text, at, end, table):
-    """Look up the word from `at` to `end`; return its number, or -1 if the dictionary does not contain it."""
+    """Look up the word from `at` to `end`; return the number of the word, or -1 if the dictionary does not contain the word."""
     return table.numbers[slot_between(text, at, end, table)]
 
 

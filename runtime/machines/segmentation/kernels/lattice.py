@@ -1,4 +1,5 @@
-"""The lattice of MeCab's segmentation: a node for each word that may occur, with a link to the node before it on the path of least cost.
+"""The lattice of MeCab's segmentation: a node for each word that may occur; a node has a link to the previous node on the path of least
+cost to the node.
 
 A node represents a word at a position of the text. Each position has a list of the nodes that end there. At a position where words begin,
 `gather` reads this list and stores the best node of each right id in a *slot*: only this node can be on the best path. For each left id of
@@ -35,7 +36,7 @@ NODE_SHIFT = np.uint64(mecab.NODE_SHIFT)
 PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = (np.uint64(field) for field in mecab.NODE_FIELDS)
 LAST_SHIFT = np.uint64(mecab.LAST_SHIFT)
 KEY_SHIFT, LAST_NODE, MOST_KEY = np.int64(mecab.KEY_SHIFT), np.uint64((1 << mecab.KEY_SHIFT) - 1), np.int64((1 << 63) - 1)
-NONE, CERTAIN = U0, U1  # numbers of nodes: no node, and the certain node
+NONE, CERTAIN = U0, U1  # numbers of nodes: 0 for no node, and the number of the certain node
 
 
 @inlined
@@ -46,7 +47,7 @@ def field(nodes, node, name):
 
 @inlined
 def begin(right, at, work):
-    """Make the first certain node, which ends at a position; return the number of nodes."""
+    """Make the first certain node, which ends at the given position; return the number of nodes."""
     nodes = work.nodes
     base = CERTAIN << NODE_SHIFT
     nodes[base | PREVIOUS] = nodes[base | NEXT] = NONE
@@ -78,7 +79,9 @@ def gather(head, work):
 
 @inlined
 def best_for(left, slots, table, work):
-    """Find the best path to a word with a left id, among the paths in the slots; return the key with the path's cost and its last node."""
+    """Find the best path to a word with a left id, among the paths in the slots; return the key with the cost and the last node of the
+    path.
+    """
     if work.left_stamps[left] != work.clock[0]:
         row, keys, rights = left * table.scalars.rights, work.slot_keys, work.slot_rights
         best = MOST_KEY
@@ -198,7 +201,7 @@ def last_certain(count, work):
 
 @inlined
 def keep(certain, count, work):
-    """Drop all nodes except a certain node and the nodes on the paths from it to nodes in lists; return the number of nodes.
+    """Drop all nodes except a certain node and the nodes on the paths from this node to nodes in lists; return the number of nodes.
 
     The cost of the certain node is subtracted from all costs.
     """

@@ -1,8 +1,8 @@
-"""The kernel of MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens, and its slow walk specifies them.
+"""The kernel of MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens, and its slow walk is their specification.
 
-A row is read forward or backward. A *position* counts units in reading order, so the first position of a backward row means the row's last
-unit; `unit_at` returns the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end
-of a row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
+A row is read forward or backward. A *position* counts units in reading order, so the first position of a backward row belongs to the row's
+last unit; `unit_at` returns the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the
+end of a row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
 
 The kernel stores nothing between calls. If a text continues, the kernel stops before the first token that later text may change, and the
 caller passes the units after this position again. If a text continues, a backward kernel reads the text only up to its last cut.
@@ -124,7 +124,7 @@ def locate(text, at, first, end, characters, output):
 
     Args:
         at: the position of the first unit of the first token.
-        first, end: the output index of the first token, and one past the last.
+        first, end: the output index of the first token, and one past the last token.
         characters: the number of characters of the row before the first token.
 
     Returns:

@@ -156,7 +156,7 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
 
 @part
 def finish(text, end, table, output, work, place, counted, characters):
-    """Write the words of the best path to the end of a text; return the output index after the last word."""
+    """Write the words of the best path that ends at the end of a text; return the output index after the last word."""
     heads, last = work.heads, end & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE

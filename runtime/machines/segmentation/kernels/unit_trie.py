@@ -34,7 +34,7 @@ def leads(entry, label):
 
 @inlined
 def label_of(table, unit):
-    """Return the label of a unit, which is its number in the trie."""
+    """Return the label of a unit, which is the unit's number in the trie."""
     return np.uint64(table.units[unit]) & LABEL
 
 

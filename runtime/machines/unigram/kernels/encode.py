@@ -42,7 +42,7 @@ AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart 
 
 @inlined
 def search(text, start, end, table, work, ids, at):
-    """Find the best path through a pre-token, and store its sum in ``work.total``. The sizes of its nodes begin at ``ids[at]``, see
+    """Find the best path through a pre-token, and store its sum in ``work.total``. The sizes of the path's nodes begin at ``ids[at]``, see
     `fst.machines.unigram.viterbi_kernels.find_best`.
     """
     sums, total, limit, sizes = work.sums, work.total[0], table.limit[0], ids.view(np.uint8)
@@ -93,10 +93,10 @@ def is_near(total, length, most, limit):
 @part
 def add_near_words(text, pretokens, scratch, index, start, end, rules, scores, most, limit, total):
     """Add the scores of words to the sum ``total[0]``, but stop before a word that may move the sum beyond the limit. Arguments are as in
-    `add_words`; `rules`, `scores`, `most` and `limit` are fields of its `table`, and `total` of its `work`.
+    `add_words`; `rules`, `scores`, `most` and `limit` are fields of `table` there, and `total` is a field of `work`.
 
     Returns:
-        The index in `scratch` of the first word that is not added, or `end`.
+        The index in `scratch` of the first word whose score is not added; `end` if all are added.
     """
     word = end
     while word > start and not restarts_at(text, np.uint64(pretokens[index + (word - start)]) & PLACE, rules):
@@ -127,7 +127,7 @@ def add_far_words(text, pretokens, index, start, end, table, work, ids, at):
 
 @inlined
 def add_words(text, pretokens, index, start, end, table, work, ids, at):
-    """Compute the sum after words, ``work.total``; 0 if it restarts after them. `ids` from `at` on is used for temporary values.
+    """Compute the sum after words, ``work.total``; 0 if the sum restarts after the words. `ids` from `at` on is used for temporary values.
 
     Args:
         text, table, work: as in `encode`.
@@ -205,8 +205,8 @@ def encode_piece(text, start, end, table, work, output, at):
 
 @inlined
 def put_path(text, start, end, table, work, ids, at, base):
-    """Write the nodes of the best path through a pre-token that `find_nodes` has read, and compute the sum after it, ``work.total``. The
-    arguments are as in `encode_listed`, and the result as in `line_up_listed`.
+    """Write the nodes of the best path through a pre-token that `find_nodes` has read, and compute the sum after the pre-token,
+    ``work.total``. The arguments are as in `encode_listed`, and the result as in `line_up_listed`.
 
     The path of `find_nodes`, whose sums begin with 0, is used if the sum before the pre-token is 0, or if the path is certain after any
     sum. Otherwise `find_path` adds the scores to the true sum.
@@ -229,15 +229,15 @@ def put_path(text, start, end, table, work, ids, at, base):
 
 @inlined
 def encode_listed(text, start, end, table, work, output, at, base):
-    """Write the ids of a pre-token that `find_nodes` has read; its slice of the arrays in `work` begins at `base`. Return the next output
-    index.
+    """Write the ids of a pre-token that `find_nodes` has read; the pre-token's slice of the arrays in `work` begins at `base`. Return the
+    next output index.
     """
     if not is_near(work.total[0], end - start, table.most, table.limit):
         return encode_piece(text, start, end, table, work, output, at)
     nodes, is_known = put_path(text, start, end, table, work, output.ids, at, base)
     if not is_known or (len(output) > IDS_ALONE and len(output.offsets)):
         return put_nodes(text, start, end, nodes, table, output, at)
-    return copy_few(output.ids, nodes, at + (end - start) + U1, output.ids, at)  # to earlier places, so that no id is overwritten first
+    return copy_few(output.ids, nodes, at + (end - start) + U1, output.ids, at)  # to earlier places, so each id is read in time
 
 
 @part

@@ -1,9 +1,9 @@
-"""The kernel that finds the n best Unigram segmentations of a text, or draws one of them at random. `fst.machines.unigram.sampling`
-specifies the result.
+"""The kernel that finds the n best Unigram segmentations of a text, or draws one of these segmentations at random.
+`fst.machines.unigram.sampling` specifies the result.
 
 Each row is read twice. First, `scan` lists the best paths through each pre-token, and extends the best segmentations of the row by these
-paths. For each segmentation, `scan` stores only the score and the *steps*, which are the pre-tokens whose path is not the best path, and
-the ranks of these paths. Then, `put_row` reads the row again, and writes a segmentation from its steps.
+paths. For each segmentation, `scan` stores only the score and the *steps*. A step is a pre-token whose path is not the best path, with the
+rank of this path. Then, `put_row` reads the row again, and writes a segmentation from its steps.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
@@ -47,8 +47,8 @@ def exponential(argument):
 
 @part
 def extend(work, most, start, end, node, score):
-    """Extend the paths to position `start` by a node, and merge them into the paths to position `end`. Among equal scores, older paths come
-    first.
+    """Extend the paths to position `start` by a node, and merge the extended paths into the paths to position `end`. Among equal scores,
+    older paths come first.
     """
     scores, nodes, ranks = work.scores, work.nodes, work.ranks
     own, other, count, more = end * most, start * most, np.uint64(work.places[end]), np.uint64(work.places[start])
@@ -72,8 +72,8 @@ def extend(work, most, start, end, node, score):
 
 @part
 def list_paths(text, start, end, table, most, work):
-    """List the best paths to each position of a pre-token, in ``work.scores``, ``work.nodes`` and ``work.ranks`` from ``position * most``
-    on.
+    """List the best paths to each position of a pre-token, in ``work.scores``, ``work.nodes`` and ``work.ranks``, each from index
+    ``position * most`` on.
 
     Args:
         text, start, end: the pre-token, for which the arrays of `work` are large enough.
@@ -125,14 +125,14 @@ def join(work, most, count, size, index):
             extended segmentations.
         most, count: the maximum number of segmentations, and the present number.
         size: the number of bytes of the pre-token.
-        index: the number of pre-tokens before this pre-token in the row.
+        index: the number of pre-tokens of the row before this pre-token.
     """
     scores, totals, steps, heads, own, paths = work.scores, work.totals, work.steps, work.heads, size * most, np.uint64(work.places[size])
     if paths == U1:
         for text in range(count):
             totals[text] += scores[own]
         return count
-    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: the number of segmentations that each path has extended
+    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: by path, how many segmentations it has extended
     for place in range(total):
         best, value = open_paths, 0.0
         for path in range(open_paths):
@@ -156,8 +156,8 @@ def join(work, most, count, size, index):
 
 @inlined
 def next_pieces(text, row, at, shared, work):
-    """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after these pre-tokens, otherwise 0; the end of
-    the last of them; and their number.
+    """Find the next pre-tokens of the row between ``work.bounds``. Return 1 if the row ends after these pre-tokens, otherwise 0; the end of
+    the last pre-token; and the number of pre-tokens.
     """
     row, at, count, _ = find_pretokens(text, work.bounds, row, at, U0, shared, work.own.shared)
     if len(shared.drops):
@@ -167,7 +167,9 @@ def next_pieces(text, row, at, shared, work):
 
 @part
 def scan(text, table, work):
-    """Find the best segmentations of a row; return their number, or 0 if a pre-token has too many paths for the arrays of `work`."""
+    """Find the best segmentations of a row; return the number of segmentations, or 0 if a pre-token has too many paths for the arrays of
+    `work`.
+    """
     most, pretokens, own = table.most[0], work.own.shared.pretokens, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0

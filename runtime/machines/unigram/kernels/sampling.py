@@ -2,8 +2,8 @@
 
 The pre-tokens of a round are found as in `fst.runtime.machines.unigram.kernels.encode`. No pre-token is looked up in the table of words,
 since sampling may split any pre-token. `find_nodes` lists the nodes that end at each position of a pre-token. `draw_listed` reads these
-lists from the end of the pre-token, and draws a node only at positions on the path. `draw` handles pre-tokens that are too long for
-`find_nodes`, or whose weights need exponents: it looks up nodes in the trie, and draws a node at every position.
+lists from the end of the pre-token, and draws a node only at positions on the path. For pre-tokens that are too long for `find_nodes`, or
+whose weights need exponents, `draw` looks up nodes in the trie, and draws a node at every position.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
@@ -43,7 +43,7 @@ def final(number, exponent):
 
 @part
 def factor_of(steps):
-    """Compute the factor that converts the number of a weight to an exponent that is larger by `steps`."""
+    """Compute the factor for a weight's number if the weight's exponent is increased by `steps`."""
     factor = 1.0 if steps < FAR else 0.0
     for _ in range(min(steps, FAR)):
         factor *= STEP
@@ -112,7 +112,7 @@ def draw(text, start, end, table, stream, work, nodes, at):
 
 @inlined
 def weight_at(item, place, nodes, numbers, weights):
-    """Compute the total weight of the paths to a position that end with a listed node; 0 for the item `NONE`."""
+    """Compute the total weight of the paths that end with a listed node at a position; 0 for the item `NONE`."""
     (node, size), others = item_of(nodes[item]), np.uint64(len(numbers)) - U2
     number = numbers[np.uint64(node) if node >= 0 else others + np.uint64(node == NONE)]
     return number * weights[place - (size & SIZE)]
@@ -124,8 +124,8 @@ def weigh(text, start, size, base, lists, nodes, numbers, weights):
 
     Args:
         text, start, size: the pre-token.
-        base: the start of the pre-token's slice of `lists`, which contains the list of nodes at each position, and of `weights`, the
-            output.
+        base: the start of the pre-token's slice in two arrays: `lists`, which contains the list of nodes at each position, and `weights`,
+            the output.
         nodes: see `fst.machines.unigram.arguments.Ends`.
         numbers: as in `fst.machines.unigram.arguments.SamplingArguments`.
     """
@@ -139,7 +139,7 @@ def weigh(text, start, size, base, lists, nodes, numbers, weights):
             weights[place] = weights[place - (at - start_before(text, at))] * unknown
             continue
         total, is_open = 0.0, True
-        weights[place] = 0.0  # an item `NONE` reads this weight, because it has no bytes
+        weights[place] = 0.0  # an item `NONE` has no bytes, and so reads this weight
         while is_open:
             for item in range(block, block + BLOCK):
                 total += weight_at(np.uint64(item), place, nodes, numbers, weights)
@@ -150,7 +150,7 @@ def weigh(text, start, size, base, lists, nodes, numbers, weights):
 
 @inlined
 def goes_on(item, nodes):
-    """Whether an item belongs to the list of the item before it."""
+    """Whether an item belongs to the same list as the item before it."""
     return has_more(item - BLOCK, nodes) if item % BLOCK == U0 else item_of(nodes[item])[0] != NONE
 
 

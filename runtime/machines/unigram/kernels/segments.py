@@ -1,4 +1,4 @@
-"""Divide pending pre-tokens into segments, and sort the segments by length, so that `find_nodes` can read one byte of each in turn.
+"""Divide pending pre-tokens into segments, and sort the segments by length, so that `find_nodes` can read one byte of each segment in turn.
 
 For example, with ``widest = 300`` and ``stride = 256``, a pre-token of 700 bytes has segments of 300, 300 and 188 bytes, which begin at 0,
 256 and 512.
@@ -19,13 +19,13 @@ LONGEST, MOST = np.uint64(LONGEST_PRETOKEN), np.uint64(PRETOKENS)
 
 @inlined
 def pack_segment(at, place):
-    """Pack the start of a segment in the text and in slices."""
+    """Pack the start of a segment: its position in the text, and its index in slices."""
     return at | place << HALF
 
 
 @inlined
 def segment_of(item, done):
-    """Return the position in the text, and the index in slices, `done` bytes after the start of a segment."""
+    """For the place `done` bytes after the start of a segment, return the position in the text, and the index in slices."""
     return (item & LOW_HALF) + done, (item >> HALF) + done
 
 
@@ -37,7 +37,9 @@ def read_together(length, widest, stride):
 
 @inlined
 def next_segment(size, left, stride):
-    """Return the distance from the start of a segment to the next segment; `left`, the rest of the pre-token, if there is none."""
+    """Return the distance from the start of a segment to the next segment; for the last segment, `left`, the size of the rest of the
+    pre-token.
+    """
     return left if size == left else stride
 
 
@@ -58,8 +60,8 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
 
     Args:
         pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
-        active: uint64[2 * n], output, two elements for each segment: its state, the root; and its start, of `pack_segment`.
-            The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.viterbi`.
+        active: uint64[2 * n], output, two elements for each segment: its state, the root; and its start, as `pack_segment` returns it.
+            The slice of a pre-token has an element for each byte, and one more element, see `fst.runtime.machines.unigram.kernels.viterbi`.
         longer: uint64[widest + 2], all zero; output: for each length, the number of segments of at least this length.
         widest, stride: see `fst.machines.unigram.arguments.Ends`.
 

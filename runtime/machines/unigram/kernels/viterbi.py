@@ -1,12 +1,12 @@
 """Kernels that find the best paths through a round's pending pre-tokens, by the automaton of `fst.machines.unigram.aho_corasick`.
 
-`find_nodes` reads one byte of each pre-token in turn. So memory accesses overlap, and so do additions, since a sum depends only on earlier
-sums of the same pre-token. For each byte, it finds the list of the tokens that end with this byte, the longest first, and the best token,
-which is the first with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are compared without
-branches, which would be mispredicted.
+`find_nodes` reads one byte of each pre-token in turn. So memory accesses overlap, and additions overlap, too, since a sum depends only on
+earlier sums of the same pre-token. For each byte, it finds the list of the tokens that end with this byte, the longest first, and the best
+token, which is the first token with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are
+compared without branches, which would be mispredicted.
 
-The sums of each pre-token begin with 0. If the true sum before it is different, the best path is still the same, unless rounding decides
-between two paths: then `is_certain` is false, and `find_path` computes the sums again from the lists.
+The sums of each pre-token begin with 0. If the true sum before the pre-token is not 0, the best path is still the same, unless rounding
+decides between two paths. Then `is_certain` returns False, and `find_path` computes the sums again from the lists.
 
 The pending pre-tokens share several arrays. In each array, a pre-token has a *slice*: one element for the position before its first byte,
 and one element for the position after each byte.
@@ -44,8 +44,8 @@ NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # masks for
 
 @inlined
 def item_of(item):
-    """Return the node of an item of ``ends.nodes`` or ``work.best``, and its number of bytes. Only the size of the last item of a block may
-    have the bit `GOES_ON`, and must be masked by `SIZE`.
+    """Return the node of an item of ``ends.nodes`` or ``work.best``, and the number of bytes of the node. Only the size of the last item of
+    a block may have the bit `GOES_ON`, and must be masked by `SIZE`.
     """
     return np.int32(item & LOW_HALF), item >> HALF
 
@@ -73,12 +73,12 @@ def step(steps, state, byte):
 
 @part
 def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
-    """Write the list of nodes that end at each position of the pending pre-tokens; with `with_sums`, also the best of these nodes, and its
-    sum.
+    """Write the list of nodes that end at each position of the pending pre-tokens; with `with_sums`, also the best of these nodes, and the
+    sum of this node.
 
-    A long pre-token is read in segments, each from the root. So the first lists of a segment lack tokens that begin before the segment. But
-    the segment before it extends over these positions, and overwrites their lists later. The best nodes and sums of a pre-token with
-    several segments are not used.
+    A long pre-token is read in segments; each segment is read from the root on. So the first lists of a segment lack tokens that begin
+    before the segment. But the previous segment extends over these positions, and later overwrites their lists. The best nodes and sums of
+    a pre-token with several segments are not used.
 
     Args:
         text, pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
@@ -126,8 +126,8 @@ def sums_of(block, place, gains, nodes, sums):
 
 @inlined
 def better(first, total, second, other):
-    """Return the item with the greater sum, and this sum; in a tie, the first item."""
-    is_better = other > total  # as a number, since a branch would be mispredicted
+    """Return the item with the greater sum, and this sum; if both sums are equal, the first item."""
+    is_better = other > total  # a number instead of a branch, which would be mispredicted
     return first + np.uint64(is_better) * (second - first), other if is_better else total
 
 
@@ -142,8 +142,8 @@ def best_of(at, place, gains, nodes, sums):
 
 @inlined
 def put_best(text, at, place, ends, work):
-    """Write the best node that ends at the position `at` of the text, in the format of ``ends.nodes``, and its sum, both at the index
-    `place`.
+    """Write the best node that ends at the position `at` of the text, in the format of ``ends.nodes``, and the sum of this node, both at
+    the index `place`.
     """
     gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
     block = work.shared.tokens[place] * BLOCK
@@ -163,7 +163,7 @@ def put_best(text, at, place, ends, work):
 
 @inlined
 def find_path(text, start, end, before, ends, work, base):
-    """Find the best node that ends at each position of a pre-token, and its sum.
+    """Find the best node that ends at each position of a pre-token, and the sum of this node.
 
     Args:
         text, start, end: the text, and the bounds of the pre-token.
@@ -188,11 +188,11 @@ def count_above(block, place, least, gains, nodes, sums):
 
 @part
 def is_certain(best, base, size, margin, lists, gains, nodes, sums):
-    """Whether the best path through a pre-token is the best path after any sum: at each position on the path, the best node is better than
-    all others by more than `margin`.
+    """Whether the best path through a pre-token is the best path after any sum: at each position on the path, the sum of the best node
+    exceeds all other sums by more than `margin`.
 
     A sum before the pre-token changes only the rounding of the sums. If `margin` is at least 4 times the largest error of one rounding,
-    times the number of nodes of a path, it is greater than twice the difference that rounding makes for any position.
+    times the number of nodes of a path, then `margin` is greater than twice the rounding error at any position.
 
     Args:
         best, base, size: the best nodes, and the pre-token's slice of the arrays.

@@ -1,11 +1,11 @@
 """The kernel for SentencePiece's model type ``word``, in which a token is a word. `fst.machines.unigram.table.UnigramTable.run` specifies
 the result.
 
-The loops over a round are those of `fst.runtime.machines.unigram.kernels.encode`, but no path is searched, because a pre-token either is in
-the table of words or in the trie, or is unknown.
+The loops over a round are those of `fst.runtime.machines.unigram.kernels.encode`, but no path is searched, because a pre-token is in the
+table of words, in the trie, or unknown.
 
 Without byte fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends
-inside a run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
+inside a run, the kernel removes the run's id from the output and stops before the run. The next call reads the run again.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
@@ -31,7 +31,7 @@ NO_RUN = ~U0  # the value of `run` if no run is unfinished
 
 @inlined
 def put_end(end, output, at):
-    """Set the end of the span of the id before the index `at`, if spans are requested."""
+    """If spans are requested, set the end of the span of the previous id, at index `at - 1`."""
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[(at << U1) - U1] = end
 
@@ -54,8 +54,8 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
     """Write ids to the output, with the special ids and the ends of texts.
 
     Args:
-        run: the start of an unfinished run, or `NO_RUN`. If a run continues from an earlier round, its words in this round are marked as
-            dropped. The other arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
+        run: the start of an unfinished run, or `NO_RUN`. If a run continues from an earlier round, the words of the run in this round are
+            marked as dropped. The other arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
 
     Returns:
         The row after the last complete row; the start of the run that is unfinished at the end of the round, or `NO_RUN`; and the end of

@@ -32,7 +32,7 @@ NO_WORD = LOW_HALF  # in place of the index of a pending word
 
 @inlined
 def pack_token(first, end):
-    """Pack the bounds of a token: its first symbol, and one past its last."""
+    """Pack the bounds of a token: its first symbol, and one past its last symbol."""
     return first | end << HALF
 
 
@@ -65,7 +65,9 @@ def four_at(symbols, at):
 
 @inlined
 def is_gram(symbols, at, width, kind, grams):
-    """Whether the next `width` symbols, at most eight, are a gram of a kind. The test reads a Bloom filter, so a result 1 may be wrong."""
+    """Whether the next `width` symbols, at most eight, are a gram of a kind. The test reads a Bloom filter, so the result may be a false
+    positive.
+    """
     inner = min(width, U4)
     shift = U64 - (inner << U4)
     gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
@@ -86,10 +88,10 @@ def near(symbols, at, width, grams):
 @inlined
 def is_known(symbols, at, end, beyond, kind, widths, grams):
     """Whether a gram of a kind begins at a position. Bit n of `widths` is set if grams of n symbols are tested; if n symbols reach past
-    `end`, the result of their test is `beyond`, 0 or 1.
+    `end`, the result of the test is `beyond`, 0 or 1.
     """
     found = U0
-    while widths:  # no early exit: the processor predicts the number of widths, but not which width matches
+    while widths:  # no early exit: the processor predicts the number of widths, but not the width that matches
         width = trailing_zeros(widths)
         found |= is_gram(symbols, at, width, kind, grams) if at + width <= end else beyond
         widths &= widths - U1
@@ -101,8 +103,8 @@ def token_at(symbols, first, end, before, added, memo):
     """Find the longest inside token that begins at `first`, in a word that ends at `end`; `before` is the class before the token.
 
     Returns:
-        The end of the token, or `first` if no token begins there; the class of the token, or 0 if the token does not count here; and
-        whether the normalized text must decide if the token counts.
+        The end of the token, or `first` if no token begins there; the class of the token, or 0 if this is no valid place for the token; and
+        whether only the normalized text can decide about the place.
     """
     nodes, sides = added.trie.nodes, added.sides
     node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
@@ -123,7 +125,8 @@ def token_at(symbols, first, end, before, added, memo):
 def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
     """Find inside tokens. Only pending words can contain inside tokens; words in the table of words do not contain any.
 
-    A text is marked in `suspects` if symbols do not decide whether a token counts, or if a word of the text is too long to be looked up.
+    A text is marked in `suspects` if symbols do not decide whether a place of a token is valid, or if a word of the text is too long to be
+    looked up.
 
     Returns:
         Twice the number of tokens. `tokens` contains two items for each token, of `pack_token` and of `pack_class`.

@@ -62,7 +62,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 @inlined
 def pack_active(state, place):
-    """Pack the first item of an active word: its state, and the index of its next id. The second item is its first symbol."""
+    """Pack the first item of an active word: the word's state, and the index of its next id. The second item is the word's first symbol."""
     return state | place << HALF
 
 
@@ -74,14 +74,16 @@ def active_of(item):
 
 @inlined
 def prefetch_step(entries, state, symbols, following, records):
-    """Prefetch the two entries that a step from a state may load: the state's finish entry, and its transition on the next symbol."""
+    """Prefetch the two entries that a step from a state may load: the finish entry of the state, and the state's transition on the next
+    symbol.
+    """
     prefetch(entries, state)
     prefetch(entries, state + (records[np.uint64(symbols[following])] >> LABEL_SHIFT))
 
 
 @inlined
 def sort_words(symbols, table, pending, count, active, results, longer):
-    """Sort pending words by length, the longest first, and write them as active words, in the state after their first symbol.
+    """Sort pending words by length, the longest first, and write the words as active words, each in the state after its first symbol.
 
     Empty words, and words longer than ``table.scalars.longest``, are last.
 
@@ -135,7 +137,7 @@ def put_pooled(pool, output, scratch, place):
 
 @inlined
 def finish_words(step, first, last, table, scratch, active, results):
-    """Write the last ids of the active words with exactly `step` symbols: the words `first` to `last - 1`."""
+    """Write the last ids of the active words `first` to `last - 1`, which have exactly `step` symbols."""
     entries, pool = table.entries, table.pool
     for index in range(first << U1, last << U1, U2):
         (state, place), start = active_of(active[index]), active[index + U1]
@@ -150,9 +152,7 @@ def finish_words(step, first, last, table, scratch, active, results):
 
 @part
 def follow_links(symbols, step, words, table, scratch, active):
-    """For each of the first `words` active words, follow failure links to a state that has a transition on the next symbol, or that has no
-    link.
-    """
+    """For each of the first `words` active words, follow failure links to a state with a transition on the next symbol, or with no link."""
     records, entries, pool = table.reader.records, table.entries, table.pool
     for index in range(U0, words << U1, U2):
         (state, place), start = active_of(active[index]), active[index + U1]
@@ -194,7 +194,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
             output = entry >> OUTPUT_SHIFT & OUTPUT
             scratch[place] = np.int32(output)
             place += entry >> KIND_SHIFT & U1
-            if entry & RARE:  # more than one id, or none because the word fails
+            if entry & RARE:  # several ids; or no id, if the word fails
                 if entry >> KIND_SHIFT & U3 == MANY:
                     place = put_pooled(pool, output, scratch, place)
                 else:
@@ -207,7 +207,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
 @inlined
 def put_span(spans, first, last, offsets, words, at, word):
     """Write the span of an id, from the start of its first symbol to the end of its last symbol, and the number of its word."""
-    start, end = span_of(join_spans(spans[first], spans[last]))  # of one number, so that LLVM writes both halves at once
+    start, end = span_of(join_spans(spans[first], spans[last]))  # the halves of one number, so that LLVM writes both at once
     offsets[at << U1], offsets[at << U1 | U1] = np.int32(start), np.int32(end)
     words[at] = np.int32(word)
 
@@ -218,7 +218,7 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
     while np.uint64(stops[index]) != stop:
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
         _, own = value_of(isolated_ids[np.uint64(symbols[end])])
-        present = np.uint64(start < end)  # 0 for an empty word: the next span overwrites its span
+        present = np.uint64(start < end)  # 0 for an empty word, whose span is overwritten by the next span
         put_span(spans, start, end - present, offsets, words, at, word)
         at += present
         word += present
@@ -231,8 +231,8 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
 
 @inlined
 def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word):
-    """Compute the spans of a pending word's ids from the lengths of its tokens, and write them. Whatever these lengths are, each span lies
-    in the word.
+    """Compute the spans of a pending word's ids from the lengths of its tokens, and write the spans. Whatever these lengths are, each span
+    lies in the word.
     """
     for place in range(gap, result):
         token = np.uint64(scratch[place]) << U1 | np.uint64(place > gap)
@@ -348,11 +348,11 @@ def encode_rows(text, starts, more, table, output, work):
 
     Args:
         text: uint16[n], all texts in UTF-16.
-        starts: int64[rows + 1], the start of each text, and the end of the last.
+        starts: int64[rows + 1], the start of each text, and the end of the last text.
         more: uint64, 1 if the last text continues in the next call, otherwise 0.
         table: `fst.machines.wordpiece.arguments.Arguments`.
         output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
-        work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
+        work: `fst.tables.kernel_call.Work`. All elements of ``output.state`` must be 0 before the first call.
 
     Returns:
         The position where reading stopped: the end of the texts, or, with `more`, the start of a character that may combine with further

@@ -1,4 +1,4 @@
-"""Words: find the first and the last symbol of each word, and look up its ids in the table of words."""
+"""Words: find the first and the last symbol of each word, and look up the word's ids in the table of words."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # the maximum number of symbols of a word in the table
-FAILED = np.uint64(1 << 63)  # the result of a word that has no segmentation into tokens, instead of the index after its last id
+FAILED = np.uint64(1 << 63)  # result of a word without a segmentation into tokens; other results are the index after the word's last id
 
 
 @inlined
 def put_bits(mask, base, numbers, count):
-    """Append to `numbers` the index of each 1 bit in a mask, plus `base`; return the new count."""
+    """For each 1 bit in a mask, append the bit's index plus `base` to `numbers`; return the new count."""
     found, index = ones(mask), U0
     while index < found:
-        for offset in range(8):  # eight in a round, because the processor predicts the number of rounds better than the number of bits
+        for offset in range(8):  # eight bits in a round, because the processor predicts the number of rounds better than the number of bits
             numbers[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
             mask &= mask - U1
         index += U8
@@ -42,7 +42,7 @@ def find_words(symbols, filled, scalars, masks, begins, stops, omits):
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0  # the loop below reads the spaces of one more block
-    count = after = before = U0  # number of written ends; number of starts after the first; whether the last symbol ends a word
+    count = after = before = U0  # number of written ends; number of starts after the first start; whether the last symbol ends a word
     begins[0] = 0
     for word in range(last):
         mask, base = masks[word << 1], np.uint64(word) << U6
@@ -56,7 +56,9 @@ def find_words(symbols, filled, scalars, masks, begins, stops, omits):
 
 @inlined
 def pack_word(gap, start):
-    """Pack the first item of a pending word: the index of its first id, and of its first symbol. The second item is its end."""
+    """Pack the first item of a pending word: the index of its first id, and the index of its first symbol. The second item is the end of
+    the word.
+    """
     return gap | start << HALF
 
 
@@ -68,13 +70,13 @@ def word_of(item):
 
 @inlined
 def value_of(value):
-    """Return the id of a word in the table, or of a symbol, and the number of its ids: 1; or two zeros."""
+    """Return the id of a word in the table, or of a symbol, and 1, the number of ids; two zeros if there is no id."""
     return value & LOW_HALF, value >> HALF
 
 
 @inlined
 def put_value(value, scratch, place):
-    """Write the id of a value; without an id, the next id overwrites what is written."""
+    """Write the id of a value; for a value without an id, the next id overwrites the written element."""
     number, count = value_of(value)
     scratch[place] = np.int32(number)
     return place + count
@@ -106,7 +108,8 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
 
     Returns:
         The number of ids in `scratch`, gaps included, and the number of items in `pending`. A word is pending if the table does not contain
-        it, or if it ends a text. A pending word has two items, of `pack_word`, and its end; if the table contains it, its start is its end.
+        it, or if it ends a text. A pending word has two items: the result of `pack_word`, and the end of the word. If the table contains
+        the word, its start equals its end.
     """
     isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.scalars.end_class
     place, known = U0, U0
@@ -126,7 +129,7 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
             pending[known] = pack_word(place, start)
             pending[known + U1] = end
             known += U2
-            # The gap has an element for each symbol, and an element for an id that is written but not counted.
+            # The gap has an element for each symbol, and one more element, for an id that is written but not counted.
             place += U0 if start == end else length + U1
         place = put_value(own, scratch, place)
     return place, known
