@@ -1,4 +1,6 @@
-"""Test tiers, settings of hypothesis, and shared fixtures: stored tables, reference tokenizers from lists of tokens, a small table."""
+"""Test tiers, settings of hypothesis, and shared fixtures: stored tables, reference tokenizers made from lists of tokens, and a small
+table.
+"""
 
 from __future__ import annotations
 
@@ -79,8 +81,8 @@ def compile_once(folder: Path) -> None:
     """Compile all kernels, unless this worker has already done so. In `.ci/run`, `fst warmup` has done so, and sets FST_WARM_KERNELS.
 
     Args:
-        folder: a folder that all workers of the run share, for the names of finished parts. Two workers begin at the two ends of the list,
-            and meet.
+        folder: a folder that all workers of the run share, for the names of finished parts. One worker begins at each end of the list, and
+            they stop where they meet.
     """
     are_warm = "FST_WARM_KERNELS" in os.environ and "NUMBA_BOUNDSCHECK" not in os.environ
     for part in [] if are_warm else reversed(PARTS) if WORKER == "gw1" else PARTS:

@@ -33,7 +33,7 @@ def test_machine_is_drawn(machine: fst.Fst, lines: list[str]) -> None:
 
 
 def test_part_is_drawn() -> None:
-    """Around a text, only states and arcs that reading it passes are drawn, with their numbers in the whole machine."""
+    """A picture around a text has only the states and arcs on the text's paths; states keep their numbers in the whole machine."""
     edges = [line for line in MACHINE.draw(around="cat").splitlines() if "->" in line]
     assert edges == ['0 -> 1 [label="c"]', '1 -> 2 [label="a"]', '2 -> 5 [label="t"]']
     silent = fst.Fst.from_arcs([(0, 1, "", "x"), (1, 2, "a", "a"), (1, 3, "b", "b"), (2, 2, "", "")], [2])
@@ -41,7 +41,7 @@ def test_part_is_drawn() -> None:
 
 
 def test_large_machine_is_not_drawn() -> None:
-    """More than 2,000 states or edges are refused, and notebooks show no picture of more than 200."""
+    """A machine of more than 2,000 states or edges is not drawn, and notebooks draw none of more than 200."""
     machine = fst.Fst.from_strings(["a" * 3_000])
     with pytest.raises(UnsupportedError, match="3,001 states and 3,000 edges"):
         machine.draw()
@@ -50,7 +50,7 @@ def test_large_machine_is_not_drawn() -> None:
 
 
 def test_notebooks_show_a_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The picture is what graphviz draws; without graphviz, or if it fails, there is none."""
+    """The picture in a notebook is drawn by graphviz; without graphviz, or if graphviz fails, there is no picture."""
     (tmp_path / "dot").write_text("#!/bin/sh\necho '<svg/>'\n")
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
@@ -63,7 +63,7 @@ def test_notebooks_show_a_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 @pytest.mark.skipif(which("dot") is None, reason="graphviz is not installed")
 def test_graphviz_reads_the_text() -> None:
-    """Graphviz accepts the text, whatever characters the labels have."""
+    """Graphviz accepts the text of a picture, whatever characters the labels contain."""
     picture = fst.Fst.from_strings(['"\\<>{}|&\n\t é\u2028']).draw()
     assert subprocess.run(["dot", "-Tplain"], input=picture.encode(), check=True, capture_output=True).stdout.startswith(b"graph")
 

@@ -1,4 +1,4 @@
-"""The arc table: what is proven, and machines from arcs and strings."""
+"""The arc table: its proof, and machines that are made from arcs and strings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_arrays_are_read_only() -> None:
 
 
 def test_arcs_keep_their_order() -> None:
-    """Arcs of a state are sorted by the label that they read, and stay in order where it is equal."""
+    """Arcs of a state are sorted by their input label, and arcs with equal input labels keep their order."""
     machine = Fst.from_arcs([(0, 0, "b", "x"), (0, 0, "a", "z"), (0, 0, "b", "a")], final=[0])
     assert machine.text_of(machine.olabel) == "zxa"
 
@@ -67,7 +67,7 @@ def test_states_out_of_range_are_refused(state: int) -> None:
 
 
 def test_entries_may_be_a_mapping() -> None:
-    """A mapping is its pairs of input and output; a str in place of a collection is refused."""
+    """A mapping is read as pairs of input and output; a str in place of a collection is refused."""
     assert [*Fst.from_strings({"cat": "dog", "a": ""}).paths()] == [("a", "", 0.0), ("cat", "dog", 0.0)]
     with pytest.raises(VocabularyError, match=r"such as \['cat'\]"):
         Fst.from_strings("cat")
@@ -75,7 +75,7 @@ def test_entries_may_be_a_mapping() -> None:
 
 
 def test_strings_share_their_beginnings() -> None:
-    """Strings with an equal beginning share its states, and of equal strings the smallest weight is kept."""
+    """Strings with the same beginning share the states of this beginning, and of equal strings the smallest weight is kept."""
     machine = Fst.from_strings([("ab", "ab", 2), ("ac", "ac", 1), ("ab", "ab", 1.5)])
     assert (machine.states, machine.arcs, list(machine.paths())) == (4, 3, [("ac", "ac", 1), ("ab", "ab", 1.5)])
 
@@ -88,13 +88,13 @@ def test_wrong_entries_are_refused(entry: Any) -> None:
 
 
 def test_bytes_are_labels() -> None:
-    """With the unit "utf-8", each byte is a label, and paths are texts again."""
+    """With the unit "utf-8", each byte is a label, and paths are returned as texts."""
     machine = Fst.from_strings([("é", "<n>")], symbols=["<n>"], unit="utf-8")
     assert (machine.ilabel.tolist(), list(machine.paths())) == ([195, 169], [("é", "<n>", 0.0)])
 
 
 def test_symbols_of_two_machines_are_shared() -> None:
-    """Operations on two machines keep the names of symbols that have other labels in the other machine."""
+    """Operations on two machines keep the names of symbols, even if a symbol has different labels in the two machines."""
     first, second = Fst.from_strings(["<n>"], symbols=["<n>"]), Fst.from_strings(["<v><n>"], symbols=["<v>", "<n>"])
     assert sorted((first | second).paths()) == [("<n>", "<n>", 0.0), ("<v><n>", "<v><n>", 0.0)]
     with pytest.raises(VocabularyError, match="units"):
@@ -102,14 +102,14 @@ def test_symbols_of_two_machines_are_shared() -> None:
 
 
 def test_paths_of_cycles_are_bounded() -> None:
-    """A machine with cycles, also of ε, has as many paths as asked for, the lightest first."""
+    """Of a machine with cycles, also of ε-arcs, as many paths as requested are returned, the lightest first."""
     machine = Fst.from_arcs([(0, 0, "", ""), (0, 0, "a", "", 0.5), (0, 1, "b", "c", -1)], final={0: 0, 1: 0})
     assert list(machine.paths(3)) == [("b", "c", -1), ("ab", "c", -0.5), ("", "", 0)]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_are_their_paths(seed: int) -> None:
-    """The machine of trees has the pairs of all sequences of their paths, each with its smallest weight."""
+    """The machine made from trees has the pairs of all sequences of the trees' paths, each pair with its smallest weight."""
     draw, trees = Random(seed), Paths()
     roots = [trees.root() for _ in range(4)]
     pairs: list[dict[tuple[str, str], float]] = [{} for _ in roots]
@@ -128,7 +128,7 @@ def test_trees_are_their_paths(seed: int) -> None:
 
 
 def test_equal_subtrees_are_stored_once() -> None:
-    """Trees have one state for all equal subtrees, also of different trees."""
+    """Equal subtrees, even of different trees, share one state."""
     trees = Paths()
     first, second = trees.root(), trees.root()
     for word in map("".join, product("abc", repeat=4)):

@@ -1,4 +1,4 @@
-"""Operations on random machines, compared with their definitions over pairs of strings."""
+"""Operations on random machines, compared with the definitions of the operations over pairs of strings."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def machines(*, acceptor: bool = False, weights: st.SearchStrategy[float] = WEIG
 
 
 def texts_of(machine: Fst, found: Pairs) -> dict[tuple[str, str], float]:
-    """Pairs as texts, whose symbols do not depend on the numbers of labels."""
+    """Pairs as texts, so that they do not depend on the numbers of labels."""
     return {(machine.text_of(read), machine.text_of(written)): weight for (read, written), weight in found.items()}
 
 
 def same(first: dict[tuple[str, str], float], second: dict[tuple[str, str], float]) -> bool:
-    """Whether pairs and weights are equal."""
+    """Whether two results have equal pairs and weights."""
     return first.keys() == second.keys() and all(abs(first[pair] - second[pair]) < 1e-4 for pair in first)
 
 
@@ -56,7 +56,7 @@ def test_paths_are_kept(operation: Callable[[Fst], Fst], machine: Fst) -> None:
     try:
         result = operation(machine)
     except UnsupportedError:
-        assert operation in (Fst.determinize, Fst.minimize, Fst.optimize)  # weights without a deterministic form
+        assert operation in (Fst.determinize, Fst.minimize, Fst.optimize)  # weights for which determinization has no result
         return
     assert agree(pairs(result, LONGEST), pairs(machine, LONGEST))
 
@@ -114,7 +114,7 @@ def residual(machine: Fst, state: int) -> set[Labels]:
 @examples(600)
 @given(first=machines(), second=machines())
 def test_composition_is_its_definition(first: Fst, second: Fst) -> None:
-    """A composition has the pairs and weights of its definition, whatever the order of moves that read or write nothing."""
+    """A composition has the pairs and weights of its definition, in any order of the arcs that read or write nothing."""
     left, right = with_shared_symbols([first, second])
     expected = composed(left, right, LONGEST)
     assert agree(pairs(first @ second, LONGEST), expected)
@@ -178,7 +178,7 @@ def test_equivalence_is_its_definition(first: Fst, second: Fst) -> None:
 @examples(400)
 @given(first=machines(), second=machines())
 def test_equivalence_of_transducers(first: Fst, second: Fst) -> None:
-    """Two small transducers are equivalent if and only if they have the same short pairs and weights, where this is decided."""
+    """If `is_equivalent` decides it, two small transducers are equivalent if and only if they have the same short pairs and weights."""
     try:
         assert first.is_equivalent(first.optimize())
         found = first.is_equivalent(second)
@@ -189,7 +189,7 @@ def test_equivalence_of_transducers(first: Fst, second: Fst) -> None:
 
 @pytest.mark.slow
 def test_pairs_that_are_written_early_or_late() -> None:
-    """Outputs on other arcs make no difference, also in weighted machines and in machines with several outputs for an input."""
+    """Machines are equivalent even if outputs are on other arcs, also with weights and with several outputs for an input."""
     early = Fst.from_arcs([(0, 1, "a", "x", 0.5), (1, 2, "b", "")], final=[2])
     assert early.is_equivalent(Fst.from_strings([("ab", "x", 0.5)]))
     assert not early.is_equivalent(Fst.from_strings([("ab", "x", 0.75)]))
@@ -204,7 +204,7 @@ def test_pairs_that_are_written_early_or_late() -> None:
 
 
 def test_outputs_without_a_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Determinization by input refuses outputs that are delayed for ever, and inputs with infinitely many outputs."""
+    """Determinization by input is refused if an output would be delayed without end, or an input has infinitely many outputs."""
     monkeypatch.setattr("fst.compile.algebra.forms.subsequential.MAX_SIZE", 1 << 12)
     arcs = [(0, 1, "a", "x"), (0, 2, "a", "y"), (1, 1, "a", "x"), (2, 2, "a", "y"), (1, 3, "b", ""), (2, 3, "c", "")]
     with pytest.raises(UnsupportedError, match="more than 4,096 states and delayed labels"):
@@ -229,7 +229,7 @@ def test_log_distances_are_sums(machine: Fst) -> None:
 
 
 def test_sums_without_a_limit_are_refused() -> None:
-    """A cycle of weight 0 has no sum in the log semiring, and other semirings are unknown."""
+    """A cycle of weight 0 is refused in the log semiring, where it has no sum; an unknown semiring is refused, too."""
     with pytest.raises(UnsupportedError, match="paths through a cycle have no sum"):
         Fst.from_arcs([(0, 0, "a", "a")], [0]).shortest_distance(semiring="log")
     with pytest.raises(VocabularyError, match="'real'"):
@@ -300,7 +300,7 @@ def test_weights_without_a_deterministic_form_are_refused() -> None:
 
 
 def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A determinization and a composition that give too many states are refused."""
+    """A determinization or a composition with too many states is refused."""
     monkeypatch.setattr(room, "MAX_STATES", 1 << 12)
     monkeypatch.setattr("fst.compile.algebra.forms.determinize.MAX_STATES", 1 << 12)
     machine = Fst.from_regex("[ab]*a[ab]{20}")
@@ -311,7 +311,7 @@ def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_paths_of_equal_weight_are_found_at_once() -> None:
-    """Among very many paths of equal weight and length, the first in the order of arcs are found without a search through all."""
+    """Of very many paths of equal weight and length, the first in the order of arcs are found without a search of all paths."""
     found = [read for read, _, _ in Fst.from_regex("[a-z]{40}").paths(3)]
     assert found == ["a" * 40, "a" * 39 + "b", "a" * 39 + "c"]
 
@@ -350,7 +350,7 @@ def test_other_constructs_are_refused(pattern: str) -> None:
 
 
 def test_sets_are_limited_to_an_alphabet() -> None:
-    """With an alphabet, a set contains only characters of it."""
+    """With an alphabet, a set in a pattern contains only characters of the alphabet."""
     assert [read for read, _, _ in Fst.from_regex("[^a]", alphabet="abc").paths()] == ["b", "c"]
 
 
@@ -393,7 +393,7 @@ def test_endless_determinization_by_input_is_refused() -> None:
 
 
 def test_determinization_by_input_keeps_weights() -> None:
-    """Small weighted acceptors that have a finite result by input accept the same strings with the same weights, or are refused."""
+    """Determinization by input keeps the strings and weights of a small weighted acceptor, or refuses it."""
     refused = 0
     for seed in range(60):
         draw = random.Random(seed)
@@ -407,19 +407,19 @@ def test_determinization_by_input_keeps_weights() -> None:
 
 
 def ambiguous(states: int) -> Fst:
-    """A functional machine with as many pairs of states that read the same as there are pairs."""
+    """A functional machine in which any two states can be reached by the same input."""
     draw, labels = random.Random(1), "aabb"
     return Fst.from_arcs([(state, draw.randrange(states), read, read) for state in range(states) for read in labels], [states - 1])
 
 
 def clique(states: int) -> Fst:
-    """A machine with an ε-arc between each two states, and an arc that reads at each."""
+    """A machine with an ε-arc between any two states, and an arc at each state that reads a label."""
     silent = [(one, other, "", "") for one in range(states) for other in range(states)]
     return Fst.from_arcs([*silent, *((at, at, "a", "x") for at in range(states))], [0])
 
 
 def detours(states: int) -> Fst:
-    """A machine whose lightest paths go through the states in the opposite order of those that a depth-first search visits."""
+    """A machine whose lightest paths pass the states in the opposite order of a depth-first search."""
     ahead = [(at, at + 1, "a", "a", 1.0) for at in range(states - 1)]
     back = [(at + 1, at, "b", "b", 0.0) for at in range(1, states - 1)]
     return Fst.from_arcs([*ahead, *back, (0, states - 1, "b", "b", 0.0)], [states - 1])

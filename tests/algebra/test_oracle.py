@@ -59,7 +59,7 @@ CASES = cases()
 
 
 def machine_of(folder: Path, text: str) -> Fst:
-    """The machine of a text whose labels are numbers."""
+    """The machine of an AT&T text whose labels are numbers."""
     path = folder / "machine.att"
     path.write_text(text, encoding="utf-8")
     return read_att(path, numbers=True)
@@ -86,14 +86,14 @@ def test_results_have_the_paths_of_openfst(tmp_path: Path, name: str) -> None:
             assert found.keys() == wanted.keys(), case["case_id"]
         else:
             assert agree(found, wanted), case["case_id"]
-        is_trim = machine.connect().states == machine.states  # OpenFst does not trim before
+        is_trim = machine.connect().states == machine.states  # OpenFst does not remove useless states first
         if name in COUNTED and case["semiring"] == "tropical" and is_trim:
             assert result.states == machine_of(tmp_path, expected["att"]).connect().states, case["case_id"]
 
 
 @needs_shared
 def test_listed_paths_are_found(tmp_path: Path) -> None:
-    """The pairs that the oracle lists are pairs of the results, with these weights."""
+    """Each pair that the oracle lists is a pair of the result, with the same weight."""
     for name in OPERATIONS:
         for case in CASES[name]:
             expected = case.get("expected") or {}
@@ -119,7 +119,7 @@ def test_complements_are_those_of_openfst(tmp_path: Path) -> None:
 @needs_shared
 @pytest.mark.parametrize(("name", "reverse"), [("shortestdistance", False), ("shortestdistance_reverse", True)])
 def test_distances_are_those_of_openfst(tmp_path: Path, name: str, reverse: bool) -> None:
-    """The shortest distances of all states are those of OpenFst, which leaves out states after the last one that is reached."""
+    """The shortest distances of all states equal OpenFst's, whose list ends at the last state that is reached."""
     for case in CASES[name]:
         machine = machine_of(tmp_path, case["fst"])
         expected = [inf if value == "Infinity" else float(value) for value in case["expected"]["distance"]]
@@ -154,7 +154,7 @@ def test_properties_are_those_of_openfst(tmp_path: Path) -> None:
         machine = machine_of(tmp_path, case["fst"])
         found = properties(machine)
         expected = {name: case["expected"][name] for name in found}
-        if case["case_id"].startswith("fst_004/"):  # a state that its text does not name
+        if case["case_id"].startswith("fst_004/"):  # a state that the machine's text does not contain
             expected["accessible"] = True
         assert found == expected, case["case_id"]
 
@@ -180,7 +180,7 @@ def properties(machine: Fst) -> dict[str, bool]:
 
 
 def test_composition_is_associative() -> None:
-    """The order of two compositions makes no difference."""
+    """The result of two compositions does not depend on which is computed first."""
     entries = [("ab", "c"), ("a", "")], [("c", "de"), ("", "x")], [("de", "f"), ("x", "x")]
     first, second, third = (Fst.from_strings(each) for each in entries)
     assert agree(pairs(compose(compose(first, second), third), 5), pairs(compose(first, compose(second, third)), 5))

@@ -1,4 +1,4 @@
-"""Files and results, compared with pynini, which runs in a process of its own."""
+"""Files and results of operations, compared with pynini, which runs in a separate process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(json.dumps(first.verify() and second.verify()))
 
 
 def test_files_are_read_by_each_other(tmp_path: Path) -> None:
-    """The machines that this package writes can be read by pynini, and those of pynini have the paths of this package's results."""
+    """Machines that this package writes are read by pynini, and results of pynini's operations have the paths of this package's."""
     first = Fst.from_strings([("ab", "é", 0.5), ("a", "cd"), ("ü", "")], unit="utf-8")
     second = Fst.from_strings([("é", "x", 1), ("cd", "é"), ("", "y")], unit="utf-8")
     first.write_openfst(tmp_path / "1.fst")

@@ -56,7 +56,7 @@ def test_long_lists(most: int) -> None:
 
 @pytest.mark.slow
 def test_defaults() -> None:
-    """If a state shares its transitions with a suffix, or with a suffix of this suffix, it still lists the tokens of the definition."""
+    """If a state shares its transitions with the state of a shorter suffix, it still lists the tokens of the definition."""
     draw = random.Random(5)
     words = ["".join(draw.choices("abcdefgh", k=draw.randint(1, 6))) for _ in range(400)]
     hold([*dict.fromkeys(words)], "".join(draw.choices("abcdefghi", k=3_000)))

@@ -57,7 +57,9 @@ def found(
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
-    """The positions at which a search from left to right looks for a string: the start, and each end of a match or unmatched character."""
+    """The positions at which a search from left to right looks for a string: the start, and the ends of all matches and unmatched
+    characters.
+    """
     places, at = [], 0
     while at < len(text):
         places.append(at)
@@ -122,7 +124,7 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
 
 
 def meet(one: str, other: str) -> bool:
-    """Whether one string contains the other, or begins with the other's end."""
+    """Whether one string contains the other, or begins with an end of the other."""
     ends = any(one[-size:] == other[:size] or other[-size:] == one[:size] for size in range(1, min(len(one), len(other))))
     return one in other or other in one or ends
 

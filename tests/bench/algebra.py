@@ -46,7 +46,7 @@ def ours(path: str) -> Mapping[str, Callable[[], Any]]:
 
 
 def theirs(path: str) -> Mapping[str, Callable[[], Any]]:
-    """The operations of OpenFst. Those that change a machine work on a copy, which OpenFst makes when it is changed."""
+    """The operations of OpenFst. Operations that change a machine get a copy, for which OpenFst copies the data at the first change."""
     import pynini
 
     machine = pynini.Fst.read(path)
@@ -67,7 +67,7 @@ def theirs(path: str) -> Mapping[str, Callable[[], Any]]:
 
 
 def size(result: Any) -> list[int]:
-    """The states and arcs of a result, or whether it is true."""
+    """The numbers of states and arcs of a result, or the truth value of a result that is not a machine."""
     if isinstance(result, bool):
         return [int(result)]
     if hasattr(result, "num_states"):
@@ -113,7 +113,7 @@ def compare(source: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Run the comparison, or answer as the peer."""
+    """Run the comparison, or run as the process of the peer."""
     match sys.argv[1:]:
         case ["--peer", path]:
             answer(path)

@@ -3,9 +3,9 @@
     pip install pynini kaldifst
     python tests/bench/best_path.py [FOLDER] [--texts N]
 
-``peers.py`` describes FOLDER. Each library runs in a process of its own, on one thread, and rewrites the same texts: those of the oracles,
-and the first lines of a document. Figures are texts per second of processor time: the median of the rounds, in which the libraries take
-turns.
+``peers.py`` describes FOLDER. Each library runs in a process of its own, on one thread, and rewrites the same texts: the texts of the
+oracles, and the first lines of a document. Figures are texts per second of processor time: the median of the rounds, in which the libraries
+take turns.
 "fst, first pass" is a new rewriter in each round, which makes all layers of states; "fst, again" repeats the texts. The number of equal
 outputs is compared with pynini; paths with equal weights may differ.
 """
@@ -35,7 +35,7 @@ Rewrite = Callable[[Sequence[str]], list[str]]
 
 
 def main() -> None:
-    """Print the table, or measure one library."""
+    """Print the table, or measure one library in this process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
     parser.add_argument("--texts", type=int, default=200, metavar="N", help="number of lines of a document")

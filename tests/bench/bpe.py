@@ -44,7 +44,7 @@ def show(own: Callable[[fst.Tokenizer, list[str], Path], Figures], *names: str) 
 
 
 def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, list[str], Path], Figures]) -> Figures:
-    """Yield the figures that every kind of table has, then those of `own`."""
+    """Yield the figures that every kind of table has, then the figures of `own`."""
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
         yield from built(vocabulary, table)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 WORDS, BYTES, POWER = 77_827, 20e6, 0.52
 LETTERS = 5.7  # average number of bytes of a word and the space after it
 COMMON, SHARE = 1000, 0.35
-BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # number of words that are drawn together; they repeat only words of earlier blocks
+BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # number of words of a block, which are drawn together and repeat only words of earlier blocks
 LINE = 12  # number of words
 ONSETS = ("b", "c", "d", "f", "gr", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "th", "br", "ch")
 RHYMES = ("a", "ell", "ing", "o", "at", "en", "est", "ound", "ick", "er", "and", "us")
@@ -42,7 +42,7 @@ def write(file: IO[bytes], size: int) -> None:
 
 
 def blocks(size: int) -> Iterator[NDArray[np.int32]]:
-    """Yield blocks of words as numbers, in the order of first occurrence."""
+    """Yield blocks of words; each word is its number in the order of first occurrence."""
     chance = np.random.default_rng(7)
     most = int(size / LETTERS * 1.5)
     drawn = np.empty(most, np.int32)

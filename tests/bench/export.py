@@ -1,10 +1,10 @@
-"""Exported tables in Node.js, next to libraries from npm, and in C, next to Python.
+"""Compare exported tables in Node.js with libraries from npm, and exported tables in C with Python.
 
     python tests/bench/export.py TEXTS.txt --gpt2 FOLDER --cl100k FILE.tiktoken [--peers FOLDER]
 
-Texts are the lines of the file's first 300 kB, and parts of 30 kB. Speeds are by processor time, in turns, medians of rounds. A start is
-import, load and first ids, in a process of its own. A download is what a page needs, each file packed by gzip. npm installs the libraries
-into a temporary folder, unless --peers names a folder with them.
+Texts are the lines of the file's first 300 kB, and parts of 30 kB. A speed is the median of several rounds, in which all variants take
+turns, by processor time. A start is import, load and first ids, in a separate process. A download is the size of the files that a page
+needs, each compressed by gzip. npm installs the libraries into a temporary folder, unless --peers names a folder with them.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def in_node(vocabulary: str, home: Path, source: Path, peers: Path, kinds: dict[
 
 
 def download(name: str, vocabulary: str, folder: Path, source: Path) -> int:
-    """The bytes of a library's files, packed."""
+    """The number of bytes of a library's files, each compressed."""
     files = [
         path
         for package, patterns in FILES[name].items()
@@ -156,7 +156,7 @@ def in_c(vocabulary: str, home: Path, kinds: dict[str, list[str]]) -> None:
 
 
 def runs_here(home: Path, cpu: str) -> bool:
-    """Whether this processor has the instructions."""
+    """Whether this processor has the instructions of a level."""
     (home / "texts").write_bytes(b"a\0")
     return subprocess.run([f"./{cpu}/export", f"{cpu}/table.fst", "texts", "1"], cwd=home, check=False, capture_output=True).returncode == 0
 

@@ -5,9 +5,9 @@ fast tokenizer of `transformers`.
 
 ``figures.py`` describes FOLDER. The input is 25 copies of the lines of English books: 500 MB of text in row groups of 100,000, compressed
 with snappy. Each run is a separate process, timed from start to end. The memory of a run is the maximum during the run, minus the maximum
-for a file of one row. `datasets.map` gets a sample of the rows, in batches of 1,000 with one process; its time includes only the map. All
-variants take turns. The table also contains the processor time, which hardly changes when the machine has other work. JSON lines and `.npy`
-are compared by processor time, both with 500,000 short lines of the same books.
+during a run on a file of one row. `datasets.map` gets a sample of the rows, in batches of 1,000 with one process; its time includes only
+the map. All variants take turns. The table also contains the processor time, which hardly changes when the machine has other work. JSON
+lines and `.npy` are compared by processor time, both with 500,000 short lines of the same books.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def write(texts: list[str], times: int, path: str) -> None:
 
 
 def short_lines(texts: list[str]) -> Iterator[str]:
-    """The words of texts as lines of a few words."""
+    """The words of texts, in lines of a few words each."""
     for text in texts:
         words = text.split()
         yield from (" ".join(words[first : first + WORDS]) for first in range(0, len(words), WORDS))

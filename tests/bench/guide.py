@@ -1,11 +1,11 @@
-"""Measure token masks beside outlines-core and llguidance.
+"""Measure token masks, and compare with outlines-core and llguidance.
 
     pip install outlines-core llguidance && python tests/bench/guide.py [FOLDER] [VOCABULARY…]
 
 FOLDER contains the vocabularies (default: the shared data). The first table contains seconds of processor time from a pattern or a schema
-to all masks, the automaton included; outlines-core compiles the pattern that it makes from a schema. The second table contains µs for a
-mask: from a table and made late, for 64 states in one call; canonical; and the masks of llguidance in the same states. The last line
-contains ms from a pattern to the first mask. Kernels are warm; medians are over the patterns.
+to all masks, including the automaton; outlines-core first turns a schema into a pattern. The second table contains µs per mask: from a
+table and without a table, for 64 states in one call; canonical masks; and masks of llguidance in the same states. The last line contains ms
+from a pattern to the first mask. Kernels are warm; medians are over the patterns.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NAME = {"type": "string", "maxLength": 20}
 
 
 def closed(**properties: Any) -> dict[str, Any]:
-    """The schema of objects with these properties and no others, as outlines-core understands every schema."""
+    """The schema of objects with these properties and no others, because outlines-core allows no others in any schema."""
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
@@ -171,7 +171,7 @@ def print_masks(tok: fst.Tokenizer) -> None:
 
 
 def first_of(tok: fst.Tokenizer, regex: str) -> None:
-    """Make the first mask of a pattern late."""
+    """Make the first mask of a pattern without a table."""
     guide = fst.Guide(tok, regex=regex)
     guide.mask(guide.start)
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 LEAST = 0.5  # seconds of the smallest kernel with a row
-REST = "rest"  # byte code, its analysis, and what belongs to no other stage
+REST = "rest"  # byte code, its analysis, and all work that belongs to no other stage
 
 
 class Clock:

@@ -7,10 +7,10 @@ FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``.
 250,000 words each from dictionaries of English, Chinese and Japanese, and the same words as continuations; their ids are compared with
 `tokenizers`.
 
-The vocabulary of 109 languages, which is the largest real vocabulary in FOLDER, is extended to 500,000 tokens. A new token joins any token
-with a ``##piece`` of the same script. Tokens are drawn by Zipf's law, because they are in order of frequency. New tokens have at most 10
-characters, like 97 in 100 of the original tokens. The size of the table per token remains about the same: 1.6 states and 21 transitions and
-finish entries (originally 1.8 and 21).
+The vocabulary of 109 languages, which is the largest real vocabulary in FOLDER, is extended to 500,000 tokens. A new token is the
+concatenation of any token and a ``##piece`` of the same script. Tokens are drawn by Zipf's law, because the vocabulary lists them in order
+of frequency. New tokens have at most 10 characters, like 97 in 100 of the original tokens. The size of the table per token remains about
+the same: 1.6 states and 21 transitions and finish entries (originally 1.8 and 21).
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def main() -> None:
 
 
 def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the time per character for texts of 10^4 to 10^8 characters. Of short texts, as many are encoded as have ten million
-    characters.
+    """Yield the time per character for texts of 10^4 to 10^8 characters. Texts below ten million characters are encoded in such a number
+    that they have ten million characters together.
 
     These texts are all different: a single repeated text would take a fifth less time, because the processor predicts its branches.
     """
@@ -96,7 +96,7 @@ def growth(source: Path) -> Iterator[tuple[str, str]]:
     """The time per character at several lengths, for texts that could take more than linear time, also relative to ordinary text.
 
     A run of marks is written to a stream in parts, and the time is compared with that of `encode`. The times of other texts are compared
-    with those of a vocabulary without their tokens.
+    with the times of a vocabulary without the tokens of these texts.
     """
     flags: list[dict[str, Any]] = [{}, {"single_word": True}, {"rstrip": True}, {"normalized": True}, {"normalized": True, "rstrip": True}]
     cases = [(f"token in words, {', '.join(own) or 'no flags'}", {"content": "zqx", **own}, "unaffable zqxjk ") for own in flags]

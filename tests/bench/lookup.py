@@ -1,14 +1,14 @@
-"""Measure look-up beside the peers: hfst-optimized-lookup, flookup, lt-proc, and `hfst` from Python.
+"""Measure look-up, and compare with the peers: hfst-optimized-lookup, flookup, lt-proc, and `hfst` from Python.
 
     apt-get install hfst foma lttoolbox apertium-eng-spa && pip install hfst
     python tests/bench/lookup.py [FOLDER]
 
 FOLDER contains the transducers and the words (default: ``oracles/morphology`` in the shared data). Peers that are missing are skipped.
 
-The first table contains thousands of words per second of processor time, one thread, with all analyses: for "fst, arrays" as arrays of
-pieces, for "fst, bytes" as UTF-8, for the peers as their output. The words of the oracle are repeated until a run takes about a second. A
+The first table contains thousands of words per second of processor time, one thread, with all analyses: in the form of arrays of pieces
+("fst, arrays"), of UTF-8 ("fst, bytes"), or of a peer's output. The words of the oracle are repeated until a run takes about a second. A
 peer runs in a process of its own, which first looks up no words: the time for loading is subtracted. The second table contains running
-text, in MB/s: for "fst, arrays" tokens and analyses as arrays, for "fst, streams" the stream that lt-proc writes. The third contains whole
+text, in MB/s: "fst, arrays" makes arrays of tokens and analyses, "fst, streams" the stream that lt-proc writes. The third contains whole
 commands, in seconds of processor time for 400,000 words, with the time for loading.
 """
 
@@ -126,7 +126,7 @@ def in_lists(m: fst.Lookup, words: Sequence[str]) -> Any:
 
 
 def one_by_one(m: fst.Lookup, words: Sequence[str]) -> Any:
-    """The analyses of words, each by a call."""
+    """The analyses of words, with a call for each word."""
     return [m(word) for word in words]
 
 
@@ -168,7 +168,7 @@ def peers(source: Path, made: Path, language: str) -> dict[str, Run]:
 
 
 def of_process(command: Sequence[str], texts: Sequence[str]) -> float:
-    """The seconds of processor time of a command for lines of text, without the time for no lines."""
+    """The seconds of processor time of a command for lines of text, minus the time for a text without lines."""
     return run_process(command, "".join(f"{text}\n" for text in texts)) - run_process(command, "")
 
 

@@ -1,4 +1,4 @@
-"""The normalizers of NeMo text processing and WeTextProcessing, their test cases, and the steps that they take by pynini."""
+"""The normalizers of NeMo text processing and WeTextProcessing, their test cases, and their steps, which pynini runs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def grammars() -> Iterator[Grammar]:
 
 
 def able(value: bool) -> str:
-    """The word for an option in the names of files."""
+    """The word by which file names contain an option."""
     return "enable" if value else "disable"
 
 
@@ -113,7 +113,7 @@ def wetext(grammar: Grammar, stored: Path) -> Normalizer:
 
     module, name = ("inverse_normalizer", "InverseNormalizer") if grammar.kind == "itn" else ("normalizer", "Normalizer")
     made: Any = None
-    for _ in range(2):  # a stored grammar is optimized once more, so that the order of its arcs changes
+    for _ in range(2):  # loading a stored grammar optimizes it once more, which changes the order of its arcs
         made = getattr(import_module(f"{grammar.kind}.{grammar.language}.{module}"), name)(cache_dir=str(stored), **grammar.options)
     machines, parser = {"tagger": made.tagger, "verbalizer": made.verbalizer}, import_module("tn.token_parser").TokenParser
 

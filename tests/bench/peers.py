@@ -39,7 +39,7 @@ ROUNDS = 5
 
 
 def ask(process: Process, *question: Any) -> dict[str, Any]:
-    """Call a method of a peer's process, and return the result; if the process fails, the result contains an "error"."""
+    """Call a method in a peer's process, and return the result; if the process fails, the result contains an "error"."""
     try:
         answer: dict[str, Any] = process.ask(*question)
     except WorkerError as error:

@@ -3,11 +3,12 @@
     pip install pynini; apt-get install foma
     python tests/bench/rules.py [FOLDER]
 
-``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8; the second does so for a letter
-that occurs every 5, 50 and 500 characters. The third table compares the cascade of six rules from letters to sounds of Spanish, which
-pynini has as an example, on words: `fst`, pynini's ``word @ rules``, and flookup. The fourth applies the transducer of this example, and
-compares the function ``g2p`` of pynini. The peers run in processes of their own, and are skipped if they are missing. All give the same
-texts, which is checked. Figures are processor time of one thread, the best of three rounds, in which all run in turns.
+``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8; the second table does the same
+for a letter that occurs every 5, 50 and 500 characters. The third table compares the cascade of six rules from letters to sounds of
+Spanish, which
+pynini has as an example, on words: `fst`, pynini's ``word @ rules``, and flookup. The fourth table compares the transducer of this example
+in `fst` with the function ``g2p`` of pynini. The peers run in separate processes, and are skipped if they are missing. The program checks
+that all texts are the same. Figures are processor time of one thread, the best of three rounds, in which all run in turns.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def one_transducer(words: Sequence[str]) -> None:
 
 
 def of_example(words: Sequence[str], path: str) -> tuple[float, list[str]]:
-    """Write the transducer of pynini's example; return the seconds and the texts of pynini, no texts if it is missing."""
+    """Write the transducer of pynini's example; return the seconds and the texts of pynini; no texts if pynini is missing."""
     done = run([sys.executable, "-c", EXAMPLE, path], input=json.dumps(words), capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"pynini is skipped: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Print where the time of a byte goes, stage by stage, for a machine, a text and a level of the processor.
+"""Print the time per byte of each stage of a kernel, for a machine, a text and a level of the processor.
 
     python tests/bench/stages.py [FOLDER] [--levels LEVEL…] [--rows WORD]
 
@@ -191,7 +191,7 @@ def measured(row: Row, folder: Path) -> list[float]:
 
 
 def texts(path: Path, prefix: str, encoding: str) -> tuple[Any, Any]:
-    """The documents of a file as units of an encoding, each after a prefix, and their starts."""
+    """The documents of a file in the code units of an encoding, each with a prefix before it, and the start of each document."""
     rows, size, unit = [], 0, np.uint16 if encoding == "utf-16-le" else np.uint8
     for document in documents(path):
         rows.append(np.frombuffer((prefix + document).encode(encoding), unit))
@@ -202,7 +202,9 @@ def texts(path: Path, prefix: str, encoding: str) -> tuple[Any, Any]:
 
 
 def best(timed: Callable[[int], float], stages: int, size: int) -> list[float]:
-    """The best time up to the end of each stage, divided by the size of the text. The stages run in turns; `timed` runs up to a stage."""
+    """The best time up to the end of each stage, divided by the size of the text. The stages run in turns; `timed(stage)` runs a kernel up
+    to the end of a stage.
+    """
     found = [float("inf")] * stages
     for _ in range(ROUNDS):
         for stage in range(stages):

@@ -6,18 +6,18 @@ FOLDER contains ``corpora/`` (default: ``../shared/data`` next to this repositor
 ``train.json`` and its picture go to DIR. Trainers that are not installed are skipped.
 
 A text is a list of str in memory, one per line, without line feeds; `gigabpe` reads a file, and `gigatoken` reads bytes. Kernels are
-compiled before. Each round runs every trainer once, in one process and one thread. A figure is the median of the rounds in seconds, or with
---processor in processor seconds, which hardly change when the machine has other work. Then the tokens are compared with those of the
-reference.
+compiled before the first round. Each round runs every trainer once, in one process and one thread. A figure is the median of the rounds in
+seconds, or with --processor in processor seconds, which hardly change when the machine has other work. Then the tokens are compared with
+those of the reference.
 
-The memory and the time for larger texts follow below the table, each measured in a separate process.
+Lines below the table contain memory and time for larger texts, each measured in a separate process.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before libraries are imported and read them once
+os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # set before the imports of libraries that read these once
 
 import argparse
 import io
@@ -50,7 +50,7 @@ GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 LONG = 1 << 20  # maximum number of characters of a token, for trainers with a limit
 
 Texts = Sequence[str]
-Trainer = Callable[[Texts, int], Any]  # a function from texts and a size to tokens
+Trainer = Callable[[Texts, int], Any]  # a function of texts and a size, which returns tokens
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Row:
         name: the name of the row.
         source: a file of texts.
         size: the size of the vocabulary.
-        trainers: the trainers; the reference is second.
+        trainers: the trainers; the second is the reference.
         most: the maximum number of bytes of the text.
     """
 

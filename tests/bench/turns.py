@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def in_turns(measures: Mapping[str, Callable[[], Result]], rounds: int = ROUNDS) -> dict[str, list[Result]]:
-    """The results of each function in several rounds, in which all run in turns."""
+    """The results of each function in several rounds; in each round, all functions run in turns."""
     found: dict[str, list[Result]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():
@@ -25,7 +25,7 @@ def in_turns(measures: Mapping[str, Callable[[], Result]], rounds: int = ROUNDS)
 
 
 def best_in_turns(runs: Mapping[str, Run]) -> dict[str, float]:
-    """The seconds of each function: the best of several rounds, in which all run in turns."""
+    """The seconds of each function, the best of several rounds; in each round, all functions run in turns."""
     measures = {name: partial(seconds, function, SECONDS) for name, function in runs.items()}
     return {name: min(times) for name, times in in_turns(measures).items()}
 

@@ -38,7 +38,7 @@ def ids(encoded: Any) -> Any:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How a peer library is called: limited to one thread by the library's own option, and without special tokens if it has such an option.
+    """How a peer library is called: with its own option for one thread, and without special tokens if it has an option for this.
 
     Attributes:
         batch: encodes a list of texts, and returns the result of the library; this call is timed.

@@ -28,6 +28,6 @@ def test_documents(source: Path, tmp_path: Path) -> None:
 
 
 def test_name_of_a_machine(source: Path, tmp_path: Path) -> None:
-    """The name of a machine is refused for a file that is not an archive."""
+    """An option that names a machine is refused if the file is not an archive."""
     done = call("compile", "best-path", source, "-o", tmp_path / "m.npz", "--name", "main", code=1)
     assert "is not an archive" in error_of(done)

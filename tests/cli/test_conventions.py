@@ -113,7 +113,7 @@ sys.meta_path.insert(0, Interrupter)
 from fst.__main__ import main
 main()
 """
-# Raises SIGINT where Python drops exceptions: in the callback of a weak reference.
+# Raises SIGINT in the callback of a weak reference, where Python drops exceptions.
 DROPPED = """
 import signal, time, weakref
 import click
@@ -279,7 +279,7 @@ class TestConventions:
         """SIGINT during any import ends the process with exit code 130, and nothing is printed."""
         words = [sys.executable, "-c", INTERRUPTED_AT, module, "encode", str(table)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            assert process.wait(TIMEOUT) == 130  # standard input is still open, so that the command has no end of its own
+            assert process.wait(TIMEOUT) == 130  # standard input stays open, so the command does not end by itself
             assert process.stdout is not None
             assert process.stderr is not None
             assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
@@ -294,7 +294,7 @@ class TestConventions:
 
     @posix
     def test_interrupted_where_exceptions_are_dropped(self) -> None:
-        """A SIGINT whose exception Python drops is not lost: the process ends with exit code 130, and nothing is printed."""
+        """If Python drops the exception of SIGINT, the process still ends with exit code 130, and nothing is printed."""
         done = execute([sys.executable, "-c", DROPPED], code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -341,7 +341,7 @@ class TestConventions:
     @pytest.mark.slow
     def test_warmup(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """`fst warmup` counts the compiled kernels on standard error, and then prints the time and the folder of the kernels."""
-        some = [*PARTS][8:12]  # parts of dictionaries, which take little time
+        some = [*PARTS][8:12]  # the parts of `fst warmup` for dictionaries, which take little time
         monkeypatch.setattr(processes, "PARTS", some)
         done = call("warmup")
         _, *counted, last = done.stderr.splitlines()
@@ -362,7 +362,7 @@ class TestConventions:
             process.send_signal(signal.SIGTERM)
             *begun, line = process.stderr.read().decode().splitlines()
             assert process.wait(TIMEOUT) == 143
-        assert all("compiling kernel 2 of 2" in each for each in begun)  # if the first kernel was ready before the signal was sent
+        assert all("compiling kernel 2 of 2" in each for each in begun)  # exists if the first kernel was ready before the signal was sent
         assert "interrupted" in line
 
     @pytest.mark.slow
@@ -384,7 +384,7 @@ class TestConventions:
         self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Every command with kernels reports the kernel that it compiles, the number of kernels, and the time that it took."""
-        fst.Tokenizer.load(table).encode(b"un")  # loads the first of both kernels
+        fst.Tokenizer.load(table).encode(b"un")  # loads the first of the two kernels
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
         kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]

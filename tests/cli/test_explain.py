@@ -15,7 +15,7 @@ def explained(table: Path, text: str) -> list[str]:
 
 
 def test_keywords(tmp_path: Path) -> None:
-    """For keywords, the text that is read is shown if it differs, and each match with its bytes and its number."""
+    """For keywords, each match is shown with its bytes and number, and the normalized text if it differs from the given text."""
     keywords(["he", "she"], ignore_case=True).save(tmp_path / "t.npz")
     assert explained(tmp_path / "t.npz", "éSHE") == ["read as éshe", "  first byte  end  match  keyword", "  2           5    SHE    1"]
     assert explained(tmp_path / "t.npz", "x") == ["no match"]
@@ -35,7 +35,7 @@ def test_rules(tmp_path: Path) -> None:
 
 
 def test_look_up(tmp_path: Path) -> None:
-    """For look-up, the analyses are shown; without analyses, the longest beginning that an entry has."""
+    """For look-up, the analyses of a word are shown, or, without analyses, the longest beginning that the transducer reads."""
     lookup([("cats", "cat<n><pl>"), ("𝜊", "o")]).save(tmp_path / "t.npz")
     assert explained(tmp_path / "t.npz", "cats") == ["cat<n><pl>"]
     assert explained(tmp_path / "t.npz", "cax") == ["no analysis; the longest beginning that the transducer reads is 'ca'"]
@@ -43,6 +43,6 @@ def test_look_up(tmp_path: Path) -> None:
 
 
 def test_other_tables(tmp_path: Path) -> None:
-    """Tables that the command does not explain are refused by their kind."""
+    """A table that the command cannot explain is refused, and the message contains the kind of the table."""
     maxmatch(["a"]).save(tmp_path / "t.npz")
     assert "is a table of maxmatch" in call("explain", tmp_path / "t.npz", "a", code=1).stderr

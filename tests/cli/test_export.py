@@ -36,14 +36,14 @@ def test_an_image_is_the_only_file(small: Path, folder: Path) -> None:
 @posix
 @pytest.mark.slow
 def test_a_terminal_shows_what_is_written(small: Path, folder: Path) -> None:
-    """On a terminal, the last line shows the files, their size and the time; for an image, nothing is compiled before."""
+    """On a terminal, the last line shows the files, their size and the time; for an image, no kernel is compiled."""
     (end,) = on_terminal("export", small, "--target", "image", "-o", folder).decode().splitlines()
     assert re.fullmatch(rf"{re.escape(str(folder))}: table.fst; {(folder / 'table.fst').stat().st_size:,} bytes, in \d+\.\d s", end)
 
 
 @pytest.mark.parametrize("name", ["sparc", "wasm32"])
 def test_unknown_processors_are_refused(small: Path, folder: Path, name: str) -> None:
-    """An unknown processor is an error with all processors of objects, and no folder is made; WebAssembly is a target, not a processor."""
+    """An unknown processor, or WebAssembly, is an error with the list of processors, and no folder is made."""
     error = error_of(call("export", small, "--target", "c", "--cpu", name, "-o", folder, code=1))
     assert error.startswith(f"the processor is '{name}'; expected 'x86-64', ")
     assert "'aarch64'" in error
@@ -60,7 +60,7 @@ def test_a_processor_belongs_to_an_object(small: Path, folder: Path, target: str
 
 
 def test_files_are_kept(small: Path, folder: Path) -> None:
-    """A folder with files, or a file, is an error, and stays as it is."""
+    """An output that is a file, or a folder with files, is an error, and is not changed."""
     folder.mkdir()
     (folder / "mine").write_text("x")
     for path in (folder, folder / "mine"):
@@ -70,13 +70,13 @@ def test_files_are_kept(small: Path, folder: Path) -> None:
 
 
 def test_missing_tables_are_named(folder: Path) -> None:
-    """The message about a missing table is that of all commands."""
+    """The message about a missing table is the same as in all other commands."""
     done = call("export", "missing.npz", "--target", "image", "-o", folder, code=1)
     assert error_of(done) == "missing.npz: No such file or directory; check the name"
 
 
 def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
-    """If a file cannot be written, everything that was made is removed, also the folders around the folder; here its path is too long."""
+    """If a file cannot be written, here because its path is too long, the command removes all files and folders that it made."""
     table, most = tmp_path / "words.npz", pathconf("/", "PC_PATH_MAX") - len(str(tmp_path)) - len("/table.fst")
     keywords(["a"]).save(table)
     folder = tmp_path / "/".join(["a" * 99] * (most // 100) + ["a" * max(most % 100, 1)])
@@ -90,7 +90,7 @@ def test_folders_that_cannot_be_made(small: Path) -> None:
 
 
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
-    """A table that is neither a tokenizer nor keywords is refused by its kind, and keywords of which one is empty by this reason."""
+    """A table of another kind, or with an empty keyword, is refused, and the message contains the kind or this reason."""
     maxmatch(["a", "ab"]).save(tmp_path / "maxmatch.npz")
     keywords(["a", ""], allow_empty=True).save(tmp_path / "empty.npz")
     expected = "cannot be exported; expected a tokenizer, or keywords of which none is empty"

@@ -123,7 +123,7 @@ class TestInput:
     def test_xz_that_asks_for_memory(self, table: Path, tmp_path: Path) -> None:
         """An xz file that requests 4 GB of memory is refused."""
         packed = bytearray(lzma.compress(b"un\n"))
-        header = slice(12, 12 + 4 * (packed[12] + 1))  # the first block: size, flags, LZMA2, one byte of properties, their value
+        header = slice(12, 12 + 4 * (packed[12] + 1))  # the first block: size, flags, LZMA2, size of the properties (1), properties
         assert packed[14:16] == b"\x21\x01"
         packed[16] = 40
         packed[header.stop - 4 : header.stop] = zlib.crc32(packed[header.start : header.stop - 4]).to_bytes(4, "little")
@@ -178,7 +178,7 @@ class TestOutput:
         thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 10),
     )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """The message about a full disk contains the output, and the partial output is removed."""
+        """The message about a full disk contains the name of the output, and the partial output is removed."""
         out = on_its_own(tmp_path)
 
         def limit() -> None:
@@ -205,7 +205,7 @@ class TestOutput:
         """If a folder has no write permission, the message contains the name of the folder."""
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
-            # Superusers may write anywhere, so the process gives up these rights.
+            # The superuser may write anywhere, so the process gives up the superuser's rights.
             code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         reason = done.stderr.decode().splitlines()[-1]
@@ -318,7 +318,7 @@ def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    """The error for a file in a missing folder contains the folder and the name of the file, not that of the unfinished file."""
+    """The error for a file in a missing folder contains the folder and the name of the file, not the name of the unfinished file."""
     path = tmp_path / "none" / "x.npz"
     with pytest.raises(FileNotFoundError, match=r"no folder .*none to write it in: .*x.npz'$"), npz.replacing(path):
         pass

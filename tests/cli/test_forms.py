@@ -1,4 +1,4 @@
-"""Every command that reads documents: from any form of input to any form of output, the results are those of the Python interface."""
+"""Every command that reads documents gives the results of the Python interface, from any form of input to any form of output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Command(NamedTuple):
         run: the result of each text, by the Python interface.
         field: the field of the results.
         form: the form of lines.
-        lines: the lines of a text, or of a null, and its result.
+        lines: a function that returns the output lines for a text or a null, and the result of this text.
         texts: some documents.
     """
 
@@ -106,7 +106,7 @@ def check(name: str, form: str, out: Path, fields: list[dict[str, Any]], results
     else:
         expected = [{**each, of.field: result} for each, result in zip(fields, results, strict=True)]
         found = records_of(out, form)
-        assert (found, [*map(list, found)]) == (expected, [*map(list, expected)])  # fields have an order
+        assert (found, [*map(list, found)]) == (expected, [*map(list, expected)])  # the order of fields matters
 
 
 @pytest.mark.parametrize(("name", "kind", "form"), thinned(product(COMMANDS, INPUTS, [LINES, *RECORDS]), 4))
@@ -136,7 +136,7 @@ def test_malformed_documents(name: str, stored: Path, tmp_path: Path) -> None:
     """--errors determines whether a document that is not UTF-8 stops the command with its line, is repaired or is omitted."""
     of, source = COMMANDS[name], written(tmp_path / "in.txt", COMMANDS[name].texts[0].encode() + b"\nx\xff\n")
     command, *options = of.words
-    code = 2 if command == "search" else 1  # as of grep, where 1 means no match
+    code = 2 if command == "search" else 1  # as with grep, whose exit code 1 means that there is no match
     assert error_of(call(command, stored, source, *options, code=code)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
     for errors, kept in (("replace", [of.texts[0], "x\ufffd"]), ("skip", [of.texts[0]])):
         lines = [line for text, row in zip(kept, of.run(table_of(name), kept), strict=True) for line in of.lines(text, row)]

@@ -20,7 +20,7 @@ def tokenizer(tmp_path: Path) -> Path:
 
 
 def test_masks_of_a_pattern(tokenizer: Path, tmp_path: Path) -> None:
-    """The table of a pattern is loaded as a guide; its tokens after a text are shown with their texts."""
+    """The table of a pattern is loaded as a guide, and `fst explain` shows the texts of the tokens that are allowed after a text."""
     table = tmp_path / "guide.npz"
     call("compile", "guide", tokenizer, "--regex", "12*|a\u2028", "--end-id", "1", "-o", table)
     guide = fst.load(table)
@@ -34,7 +34,7 @@ def test_masks_of_a_pattern(tokenizer: Path, tmp_path: Path) -> None:
 
 
 def test_canonical_masks(tmp_path: Path) -> None:
-    """A canonical table is explained between tokens, by their texts without marks, and drawn with marks."""
+    """For a canonical table, `fst explain` shows texts without the marks between tokens, and `fst draw` shows the marks."""
     wordpiece(["[UNK]", "[SEP]", "a", "##a", "##b", "abc", "ab"]).save(tmp_path / "tok.npz")
     table = tmp_path / "guide.npz"
     call("compile", "guide", tmp_path / "tok.npz", "--regex", "abc|aba*", "--canonical", "-o", table)
@@ -82,7 +82,7 @@ def test_options_of_schemas(tmp_path: Path) -> None:
 
 
 def test_many_tokens_are_cut(tmp_path: Path) -> None:
-    """Of many tokens, the first hundred are shown."""
+    """If many tokens are allowed, the first hundred are shown."""
     wordpiece(["[UNK]", *(chr(code) for code in range(0x4E00, 0x4E96))]).save(tmp_path / "tok.npz")
     call("compile", "guide", tmp_path / "tok.npz", "--regex", ".", "-o", tmp_path / "guide.npz")
     lines = call("explain", tmp_path / "guide.npz", "").stdout.splitlines()

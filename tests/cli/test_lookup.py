@@ -32,24 +32,24 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_lines(form: str, expected: str, table: Path) -> None:
-    """Each format of lines has its own form of known and unknown words."""
+    """Each format of lines has its own form for known words and for unknown words."""
     assert call("lookup", table, "--format", form, stdin=b"flies\nfly\n").stdout == expected
 
 
 def test_escaped_words(table: Path) -> None:
-    """In the stream format, a backslash precedes characters of words that have a meaning in it."""
+    """In the stream format, a backslash precedes characters of words that have a meaning in this format."""
     assert call("lookup", table, "--format", "apertium", stdin=b"a/b\n").stdout == "^a\\/b/*a\\/b$\n"
 
 
 def test_options(table: Path, tmp_path: Path) -> None:
-    """--case, --limit and --inverse have the effects of the Python interface, and the ending .tsv is known."""
+    """--case, --limit and --inverse have the effects of the Python interface, and the ending .tsv selects the format."""
     call("lookup", table, "--case", "fold", "--limit", "1", "-o", tmp_path / "out.tsv", stdin=b"FLIES\n")
     assert (tmp_path / "out.tsv").read_text() == "FLIES\tfly+N\n"
     assert call("lookup", table, "--inverse", stdin=b"fly+V\n").stdout == "fly+V\tflies\n"
 
 
 def test_weights(tmp_path: Path) -> None:
-    """A weighted table adds a column or a member of weights."""
+    """With a weighted table, lines have a column of weights, and JSON objects a member of weights."""
     lookup([("a", "x", 0.5), ("a", "y", -2.0)]).save(tmp_path / "weighted.npz")
     assert call("lookup", tmp_path / "weighted.npz", stdin=b"a\nb\n").stdout == "a\ty\t-2\na\tx\t0.5\nb\t\n"
     found = json.loads(call("lookup", tmp_path / "weighted.npz", "--format", "json", stdin=b"a\n").stdout)
@@ -57,7 +57,7 @@ def test_weights(tmp_path: Path) -> None:
 
 
 def test_other_tables_are_refused(table: Path, tmp_path: Path) -> None:
-    """A table of another kind is refused with both kinds, here and in other commands."""
+    """A table of another kind is refused by this and by other commands; the message contains the found and the expected kind."""
     done = call("search", table, written(tmp_path / "in.txt", b"a\n"), code=2)
     assert error_of(done).endswith("is a table of lookup; expected a table of keywords; make one with `fst compile keywords`")
 

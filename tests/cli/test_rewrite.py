@@ -57,7 +57,7 @@ def test_documents_without_a_path(tmp_path: Path) -> None:
 
 
 def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:
-    """Rules and keywords are not taken for each other."""
+    """A file of rules is not compiled as keywords, and a file of keywords is not compiled as rules."""
     keywords(["a"]).save(tmp_path / "words.npz")
     done = call("rewrite", tmp_path / "words.npz", code=1, stdin=b"a\n")
     expected = "expected a table of rewrite rules or a weighted transducer; make one with `fst compile rules` or `best-path`"
@@ -66,7 +66,7 @@ def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:
 
 
 def test_mappings(tmp_path: Path) -> None:
-    """A file with two columns is a mapping, and a line with another number of columns is refused."""
+    """A file of two columns is read as a mapping, and a line with another number of columns is refused."""
     lines = "".join(f"<{number}>\t{number + 1}\n" for number in range(99))
     call("compile", "rules", written(tmp_path / "many.tsv", f"{lines}<7>\t0\r\n\n# \t\n".encode()), "-o", tmp_path / "many.npz")
     assert fst.Rewriter.load(tmp_path / "many.npz").apply_batch(["<7><98><99>", "# a"]) == ["899<99>", "a"]
@@ -86,6 +86,6 @@ def test_mappings(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_files(content: bytes, message: str, tmp_path: Path) -> None:
-    """A file with an error is refused with the file and the line."""
+    """A file with an error is refused, and the message contains the file and the line."""
     source = written(tmp_path / "wrong.rules", content)
     assert message in error_of(call("compile", "rules", source, "-o", tmp_path / "out.npz", code=1))

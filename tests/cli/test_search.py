@@ -43,7 +43,7 @@ def found_in(texts: Sequence[str | None], names: bool) -> list[list[dict[str, An
 
 
 def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
-    """A match in the form of a JSON output."""
+    """A match as JSON outputs contain it."""
     number, start, end = found
     return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
 

@@ -1,4 +1,4 @@
-"""`fst segment`: standard streams, and what is refused."""
+"""`fst segment`: standard streams and refusals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_standard_streams(table: Path) -> None:
 
 
 def test_other_tables_are_refused(table: Path, tmp_path: Path) -> None:
-    """A table of another kind is refused with both kinds."""
+    """A table of another kind is refused, and the message contains the found and the expected kind."""
     done = call("search", table, written(tmp_path / "in.txt", b"a\n"), code=2)
     assert error_of(done).endswith("is a table of maxmatch; expected a table of keywords; make one with `fst compile keywords`")
 

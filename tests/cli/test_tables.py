@@ -125,7 +125,7 @@ class TestVerify:
         assert done.stdout == f"{texts}: 5 lines, all with the ids of the reference\n"
 
     def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """For each file, the first difference is printed with its line, text, tokens and position, and the exit code is 1."""
+        """For each file, the first difference is printed with the line, the text, the tokens and the position, and the exit code is 1."""
         other = reference([token.replace("##able", "##abla") for token in TOKENS])
         other.post_processor = Tokenizer.from_str(json.dumps(FRAMED)).post_processor
         other.save(str(tmp_path / "tokenizer.json"))

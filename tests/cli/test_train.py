@@ -201,8 +201,8 @@ class TestTrainers:
         assert not (tmp_path / "run.npz").exists()
 
     def test_deadline_of_a_count(self, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """If the deadline ends the count, the exit code is 124, the words or the vocabulary so far are written and marked, and a vocabulary
-        of partial words is marked, too.
+        """If the deadline ends the count, the exit code is 124, the words or the vocabulary so far are written and marked, and so is a
+        vocabulary that is trained on incomplete words.
         """
         monkeypatch.setattr(lines, "_split", one_by_one)
         done = call("train", "words", texts, *GPT2, "--deadline", "0", "-o", tmp_path / "o.parquet", code=124)

@@ -1,4 +1,4 @@
-"""All functions with a tokenizer as argument take it in the same forms, and modules are imported as those of the libraries."""
+"""All functions that take a tokenizer accept the same forms of it, and stand-in modules are imported like the modules of the libraries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def pieces(folder: Path) -> dict[str, Any]:
     return {"file": path, "name": str(path), "live": live, "stand-in": fst.sentencepiece(path), "tokenizer": fst.UnigramTokenizer(path)}
 
 
-Searcher: Any = fst.Searcher  # without types, for wrong arguments
+Searcher: Any = fst.Searcher  # without types, because some arguments are wrong on purpose
 Lookup: Any = fst.Lookup
 FORMS = {"words": words, "ranks": ranks, "pieces": pieces}
 DOORS: dict[str, Callable[[Any], Any]] = {
@@ -108,7 +108,7 @@ def test_trained_vocabularies_and_lists_are_tokenizers() -> None:
 
 
 def test_settings_of_a_processor_are_kept(tmp_path: Path) -> None:
-    """A stand-in for a processor of sentencepiece has its settings, unless arguments replace them; so has a stand-in for a stand-in."""
+    """A stand-in for a sentencepiece processor, or for another stand-in, has the settings of that object unless arguments replace them."""
     path = tmp_path / "small.model"
     path.write_bytes(model_of([UNK, *CHARS], "unigram"))
     live = sentencepiece.SentencePieceProcessor(model_file=str(path), reverse=True, out_type=str)
@@ -143,7 +143,7 @@ def test_from_pretrained_keeps_its_table(tmp_path: Path) -> None:
 
 
 def test_pickles_of_live_tokenizers_contain_the_table(tmp_path: Path) -> None:
-    """The pickle of a compiled live tokenizer does not depend on the kept table, which other machines lack."""
+    """The pickle of a compiled live tokenizer contains the table, because other machines lack the stored table."""
     live = words(tmp_path)["live"]
     assert {len(pickle.dumps(fst.Tokenizer(live))) > 1000 for _ in range(2)} == {True}
 
@@ -168,7 +168,7 @@ def test_pickles_of_live_tokenizers_contain_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_objects_are_refused(call: Callable[[], Any], error: type[Exception], message: str) -> None:
-    """The error for a wrong object contains its type, and the call that works."""
+    """The error for an object of a wrong type contains this type, and the call that works."""
     with pytest.raises(error, match=message):
         call()
 
@@ -192,6 +192,6 @@ def test_wrong_objects_are_refused(call: Callable[[], Any], error: type[Exceptio
     ),
 )
 def test_modules_are_imported_as_usual(code: str) -> None:
-    """Each form of an import works as the first one of a process, and leads to the same objects."""
+    """Each form of an import works as the first import of a process, and gives the same objects."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,7 +14,7 @@ import fst
 from fst.compile import tokenizer, wordpiece
 
 TOKENS = ["[UNK]", "[SEP]", "a", "##a", "b", "##b", "##ab", "c"]
-# `outlines-core` leaves out tokens of other patterns: of "(ab)+", a second "a", and of "ab|aba", the last "a".
+# With other patterns, `outlines-core` forbids tokens that it should allow: with "(ab)+" a second "a", with "ab|aba" the last "a".
 PATTERNS = ("a?b{1,3}|c", "[ab]*c?", "ab?c")
 END = 1
 
@@ -101,7 +101,7 @@ def test_guide_is_that_of_outlines(regex: str, byte_level: fst.Tokenizer) -> Non
 
 @pytest.mark.slow
 def test_index_needs_an_end() -> None:
-    """An index needs a token that ends texts, and gives None for what is no state."""
+    """An index needs a token that ends texts, and returns None for a number that is not a state."""
     with pytest.raises(ValueError, match="no token ends texts"):
         fst.outlines.Index("a", fst.Tokenizer(wordpiece(["[UNK]", "a"])))
     index = fst.outlines.Index("a", fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "a"])), canonical=True)
@@ -127,7 +127,7 @@ class TestLogitsProcessor:
     @pytest.mark.parametrize("canonical", [False, True])
     @pytest.mark.parametrize("options", [{}, {"do_sample": True, "num_return_sequences": 6}, {"num_beams": 3, "num_return_sequences": 3}])
     def test_texts(self, model: Any, tok: fst.Tokenizer, options: dict[str, Any], canonical: bool) -> None:
-        """Every text that a model writes is one of the pattern."""
+        """Every text that a model writes matches the pattern."""
         torch = importlib.import_module("torch")
         guide = fst.Guide(tok, regex="(ab){1,4}c?|c", canonical=canonical)
         prompt = torch.tensor([[END, 5]])
@@ -137,7 +137,7 @@ class TestLogitsProcessor:
             assert re.fullmatch("(ab){1,4}c?|c", tok.decode(row)), row
 
     def test_rows_of_a_batch(self, tok: fst.Tokenizer) -> None:
-        """Rows are masked independently: an ended row is left as it is, and one with a token that is not allowed can only end."""
+        """Rows are masked independently: an ended row does not change, and a row with a token that is not allowed can only end."""
         torch = pytest.importorskip("torch", reason="PyTorch is not installed")
         processor = fst.LogitsProcessor(fst.Guide(tok, regex="ab?"))
         scores = torch.zeros(2, len(TOKENS))

@@ -298,7 +298,7 @@ def test_extended_encoding() -> None:
 
 
 def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An Encoding is compiled only once, and an Encoding with other special tokens gets another table."""
+    """An Encoding is compiled only once, and an Encoding with different special tokens gets its own table."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     theirs = small()[0]
     parts = {"pat_str": theirs._pat_str, "mergeable_ranks": theirs._mergeable_ranks}

@@ -48,13 +48,13 @@ def pair_of(kind: str) -> tuple[Tokenizer, Any]:
 
 def fields_of(row: Any) -> list[Any]:
     """Return all members of a row (one encoded text) and of its overflowing rows."""
-    # In this package, an overflowing row has no overflowing rows; in `tokenizers` it has some if both texts of a pair are truncated.
+    # An overflowing row contains other overflowing rows only in `tokenizers`, if both texts of a pair are truncated.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
 
 def untyped(row: Any) -> list[Any]:
-    """Return all members of a row except its type ids, because `tokenizers` gives some overflowing rows of pairs other type ids than the
-    template.
+    """Return all members of a row except its type ids, because in `tokenizers` some overflowing rows of pairs have type ids that differ
+    from the template's.
     """
     fields = fields_of(row)
     for known_of in (fields[0], *fields[2]) if row.n_sequences == 2 else ():
@@ -471,7 +471,7 @@ def test_names_of_unknown_tokens_in_one_character() -> None:
 
 
 def test_names_of_tokens_in_white_space_that_is_taken() -> None:
-    """A token inside the whitespace that the preceding token includes gets the same name as in `tokenizers`."""
+    """If a token lies inside whitespace that belongs to the preceding token, it has the same name as in `tokenizers`."""
     ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
     for each in (ours, theirs):
         each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])

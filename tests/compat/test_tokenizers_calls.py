@@ -48,7 +48,7 @@ def test_arrays_are_batches(kind: str, batch: Any, words: bool) -> None:
 
 def test_asynchronous_calls() -> None:
     """Asynchronous calls give the results and the errors of the other calls."""
-    # The calls of `tokenizers` are not made, since a process with them may abort when it ends.
+    # The asynchronous calls of `tokenizers` are not made, because they may abort the process when it ends.
     _, ours = pair_of("wordpiece")
     batch, words = ["ab", ("a", "b")], [["ab", "a"]]
 
@@ -91,7 +91,7 @@ TEMPLATE = processors.TemplateProcessing(single="</s> $A", pair="$B:1 <s>:2 $A",
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("part", [None, TEMPLATE, processors.BertProcessing(("[UNK]", 0), ("<s>", 1))])
 def test_post_processors_are_assigned(part: Any) -> None:
-    """A post-processor that is assigned adds its special tokens in later calls, and other users of the table keep theirs."""
+    """A post-processor that is assigned adds its special tokens in later calls, but does not change other users of the table."""
     theirs, ours = pair_of("wordpiece")
     before = ours.fst
     for tok in (theirs, ours):

@@ -135,7 +135,7 @@ def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], window
         encoding = tokenizer(TEXTS[:6], pair, return_overflowing_tokens=windows, **options)
         for row in encoding.encodings:
             change(row)
-        # In this package, an overflowing row has no overflowing rows; in `tokenizers` it has some if both texts of a pair are truncated.
+        # An overflowing row contains other overflowing rows only in `tokenizers`, if both texts of a pair are truncated.
         samples = encoding.get("overflow_to_sample_mapping", range(6))
         firsts = [encoding[list(samples).index(sample)] for sample in range(6)]
         return [[known(row) for row in encoding.encodings], [[known(other) for other in row.overflowing] for row in firsts]]

@@ -26,7 +26,7 @@ from fst.tables.live import BASE
 
 pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 ROUNDS = 2  # rounds of random settings and calls for each class
-# Attributes that `transformers` saves only if they were arguments, and the stand-in always.
+# Attributes that `transformers` saves only if they were arguments, and that the stand-in always saves.
 PLAIN = ("padding_side", "truncation_side", "model_max_length", "model_input_names", "clean_up_tokenization_spaces")
 WORDS = ["un", "able", "naïve", "a<s>", "2 0", "Berlin"]
 
@@ -144,7 +144,7 @@ def test_random_settings_and_calls(name: str, folders: Path, tmp_path: Path) -> 
         called(two, chance)
         called(Two(two.own, pickle.loads(pickle.dumps(two.other))), chance)
         again = Two(two.own, saved(two.other, tmp_path / f"{number} other"))
-        if type(again.other).__name__ != BASE:  # the class reads its own settings, and sets some of them again
+        if type(again.other).__name__ != BASE:  # the class itself reads and sets some of these settings
             two.own.init_kwargs.update({attribute: getattr(two.own, attribute) for attribute in PLAIN})
             again = Two(saved(two.own, tmp_path / f"{number} own"), again.other)
         called(again, chance)
@@ -158,7 +158,7 @@ LANGUAGES = {"MBart": ("de_DE", "fr_XX"), "MBart50": ("de_DE", "fr_XX"), "Nllb":
 
 @pytest.mark.parametrize("name", thinned(LANGUAGES, 4))
 def test_languages(name: str, folders: Path) -> None:
-    """A source language that is assigned, or passed at first, changes the ids of texts, and a target language those of labels."""
+    """A source language that is assigned or passed to `fst.hf` changes the ids of texts, and a target language the ids of labels."""
     source, target = LANGUAGES[name]
     two, first = two_of(name, folders), two_of(name, folders, src_lang=source, tgt_lang=target)
     plain = two.other(TEXTS)["input_ids"]
@@ -176,7 +176,7 @@ def test_languages(name: str, folders: Path) -> None:
 
 
 def test_languages_share_their_parts(folders: Path) -> None:
-    """Other languages change the special ids alone, so the tokenizers of all languages share one runner."""
+    """Another language changes only the special ids, so the tokenizers of all languages share one runner."""
     found = fst.hf(table_of("MBart", folders))
     runner = found.fst._ids_runner
     found.src_lang = "de_DE"
@@ -185,7 +185,7 @@ def test_languages_share_their_parts(folders: Path) -> None:
 
 @pytest.mark.parametrize("name", ["GPT2", "Llama"])
 def test_ends_of_texts(name: str, folders: Path) -> None:
-    """`add_bos_token` and `add_eos_token` add tokens around texts, when they are assigned and when they are passed at first."""
+    """`add_bos_token` and `add_eos_token` add tokens around texts, whether they are assigned or passed to `fst.hf`."""
     two, first = two_of(name, folders), two_of(name, folders, add_bos_token=True, add_eos_token=True)
     ask = lambda tokenizer: tokenizer(TEXTS, TEXTS[::-1], return_offsets_mapping=True)  # noqa: E731
     for setting in ({"add_bos_token": True}, {"add_eos_token": True}, {"add_bos_token": False}):
@@ -201,7 +201,7 @@ def test_ends_of_texts(name: str, folders: Path) -> None:
     [{"pad_token": "[NEWPAD]"}, {"eos_token": "a", "pad_token": "</s>"}, {"extra_special_tokens": ["<x>", "b"], "sep_token": "<x>"}],
 )
 def test_new_special_tokens(settings: dict[str, Any], folders: Path) -> None:
-    """Special tokens that are passed at first are added to the vocabulary, unless they are added tokens already."""
+    """Special tokens that are passed to `fst.hf` are added to the vocabulary, unless they are already added tokens."""
     two, texts = two_of("Qwen2", folders, **settings), ["a [NEWPAD] b<x>a</s>", "ab a"]
     two.same(lambda tokenizer: tokenizer(texts, padding=True))
     two.same(lambda tokenizer: tokenizer.batch_decode(tokenizer(texts, padding=True)["input_ids"], skip_special_tokens=True))
@@ -210,7 +210,7 @@ def test_new_special_tokens(settings: dict[str, Any], folders: Path) -> None:
 
 @pytest.mark.parametrize("name", ["GPT2", "Llama"])
 def test_files_without_a_class(name: str, folders: Path, tmp_path: Path) -> None:
-    """A tokenizer.json alone has the inputs that AutoTokenizer gives, without type ids."""
+    """A tokenizer.json alone, without other files, gives the same inputs as AutoTokenizer, without type ids."""
     shutil.copy(folder_of(name, folders) / "tokenizer.json", tmp_path)
     own = library("transformers").AutoTokenizer.from_pretrained(tmp_path)
     two = Two(own, fst.hf(fst.Tokenizer(compiled(tmp_path))))
@@ -252,7 +252,7 @@ def test_ends_of_words(folders: Path) -> None:
 
 
 def test_code_is_cut_off(folders: Path) -> None:
-    """CodeGen's texts are cut off before patterns."""
+    """CodeGen's decoded texts are cut off before the given patterns."""
     two = two_of("CodeGen", folders)
     ids = two.own("print(1)\n# naïve\nprint(2)")["input_ids"]
     assert two.same(lambda tokenizer: tokenizer.decode(ids, truncate_before_pattern=["^#"])) == "print(1)\n"
@@ -260,7 +260,7 @@ def test_code_is_cut_off(folders: Path) -> None:
 
 @pytest.mark.parametrize("name", ["LayoutLMv2", "Udop"])
 def test_calls_with_more_than_texts_are_refused(name: str) -> None:
-    """A class whose calls take more than texts is refused by name, and its tokenizer without the class is not."""
+    """A class whose calls take more than texts is refused by name, but its inner tokenizer is accepted."""
     own = getattr(library("transformers"), f"{name}Tokenizer")()
     with pytest.raises(fst.UnsupportedError, match=rf"^tokenizer_class is {name}Tokenizer, with .*__call__.*fst.hf\(tokenizer.backend"):
         fst.hf(own)
@@ -268,7 +268,7 @@ def test_calls_with_more_than_texts_are_refused(name: str) -> None:
 
 
 def test_classes_of_programs_are_refused(folders: Path) -> None:
-    """A class with members of its own that is not in `transformers` is refused by name."""
+    """A class that is not in `transformers` and has its own members is refused by name."""
 
     class Shouting(library("transformers").GPT2Tokenizer):  # type: ignore[misc]
         def _decode(self, *given: Any, **options: Any) -> str:

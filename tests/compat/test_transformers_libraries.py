@@ -189,7 +189,7 @@ def sentences() -> list[str]:
 
 
 def test_embeddings_of_sentences(minilm: Path, tmp_path: Path) -> None:
-    """The embeddings of a real model are bitwise equal with its original tokenizer, with the stand-in, and after saving and loading."""
+    """A real model gives the same embeddings, bit for bit, with its own tokenizer, with the stand-in, and after saving and loading."""
     sys.path.insert(0, str(EXAMPLES))
     try:
         from sentence_embeddings import loaded

@@ -39,15 +39,15 @@ def place_that_matters(draw: random.Random, size: int) -> int:
 @pytest.mark.mostly_slow
 @each(ENCODING, 9)
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's ids unless the table contains a
-    second copy of some data.
+    """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's unless kernels read a second copy of
+    some data.
     """
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(50), 8)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)
-        except (fst.UnsupportedError, fst.TextError):  # for offsets, if tokens of different lengths have one id; for texts without a path
+        except (fst.UnsupportedError, fst.TextError):  # tokens of different lengths have one id, or a text has no path
             continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]

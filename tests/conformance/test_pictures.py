@@ -1,4 +1,4 @@
-"""Pictures of tables: the states that a text passes, the arcs between them, and the path of the text."""
+"""Pictures of tables contain the states that a text passes, the arcs between these states, and the path of the text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fst.errors import UnsupportedError
 WRITING = "wordpiece", "keywords", "overlapping-keywords"
 CHINESE = [("研究", 30), ("研究生", 18), ("生命", 24), ("生", 3), ("命", 6)]
 WEIGHTED: list[Any] = [(0, 1, "a", "x", 1), (0, 2, "a", "y", 0.5), (1, 3, "b", ""), (2, 3, "b", "z", 1), (2, 4, "c", "")]
-# The edges of pictures: state, label, state, and a star on the path of the text.
+# The edges of pictures, each written as state, label, state; a star marks edges on the path of the text.
 CASES: Sequence[tuple[Callable[[], Any], str, Sequence[str]]] = [
     (  # the failure link of "una" is folded in
         lambda: wordpiece(["[UNK]", "un", "una", "##b"]),
@@ -73,7 +73,7 @@ def edges_of(picture: str) -> list[str]:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("make", "text", "edges"), CASES)
 def test_path_of_a_text(make: Callable[[], Any], text: str, edges: Sequence[str]) -> None:
-    """Arcs have what they read and write, with failure links folded in, and those that the text takes are the path."""
+    """Labels of arcs contain input and output, failure links are folded into arcs, and the arcs of the text are marked as its path."""
     found = edges_of(make().draw(text))
     assert [edge for edge in found if edge in edges] == [*edges]
     assert [edge for edge in found if edge.endswith("*")] == [edge for edge in edges if edge.endswith("*")]
@@ -82,7 +82,7 @@ def test_path_of_a_text(make: Callable[[], Any], text: str, edges: Sequence[str]
 @pytest.mark.mostly_slow
 @each(SAMPLES, 9)
 def test_every_table_is_drawn(name: str) -> None:
-    """Around any text, the picture of any table has arcs between its own states only."""
+    """Around any text, the picture of any table has arcs only between states of the picture."""
     table, draw = table_of(name), random.Random(name)
     for text in texts_of(SAMPLES[name], draw, 3):
         picture = table.draw(text)
@@ -92,7 +92,7 @@ def test_every_table_is_drawn(name: str) -> None:
 
 
 def written_by(automaton: Automaton, text: Sequence[Any]) -> list[str]:
-    """The strings that an automaton writes; a label "word=…" replaces those of the current word."""
+    """The strings that an automaton writes; a label "word=…" replaces the strings of the current word."""
     state, found, word = automaton.start, list[str](), 0
     for step in (automaton.step(state, symbol) for symbol in text):
         if step is None:
@@ -109,7 +109,7 @@ def written_by(automaton: Automaton, text: Sequence[Any]) -> list[str]:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.kind in WRITING])
 def test_automata_write_the_ids_of_the_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strings on the path of a text are those of the ids of the slow walk."""
+    """The strings on the path of a text are the tokens of the ids that the slow walk gives."""
     table, draw, whole = table_of(name), random.Random(name), Automaton.around
     texts, found = texts_of(SAMPLES[name], draw, 6), list[list[str]]()
 
@@ -123,7 +123,7 @@ def test_automata_write_the_ids_of_the_walk(name: str, monkeypatch: pytest.Monke
     names = dict(zip(table.token_ids.tolist(), table.tokens, strict=True)) if table.has_tokens else table.keywords
     longest = table.metadata.model.max_input_chars_per_word if table.has_tokens else 1 << 30
     for text, strings in zip(texts, found, strict=True):
-        if max(map(len, text.split()), default=0) <= longest:  # pictures leave out this limit
+        if max(map(len, text.split()), default=0) <= longest:  # pictures ignore this limit
             assert strings == [names[number] for number in table.run(text)]
 
 
@@ -138,7 +138,7 @@ def test_whole_tables() -> None:
 
 
 def test_large_tables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than 2,000 states, here 20, or tables that are drawn around a text only, are refused with what to do."""
+    """A picture of more than 2,000 states (here 20), or a whole picture of a kind that needs a text, is refused with a remedy."""
     assert dot.MAX_DRAWN == 2_000
     monkeypatch.setattr(dot, "MAX_DRAWN", 20)
     for around in (None, "a" * 25):
@@ -153,7 +153,7 @@ def test_large_tables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    """`fst draw` writes what `draw` returns, and pictures by graphviz."""
+    """`fst draw` writes the text that `draw` returns, or a picture that graphviz makes from it."""
     table = keywords(["he", "she"])
     table.save(tmp_path / "a.npz")
     assert call("draw", tmp_path / "a.npz").stdout == table.draw()
@@ -166,6 +166,6 @@ def test_command(tmp_path: Path) -> None:
 
 
 def test_labels() -> None:
-    """Labels are escaped, and an edge with many labels counts the others."""
+    """Labels are escaped, and an edge with many labels shows some of them and the number of the others."""
     assert dot.dot([], [dot.Edge(0, 1, ['"', "\\"])]).splitlines()[-2] == '0 -> 1 [label="\\", \\\\"]'
     assert "l, … 2 more" in dot.dot([], [dot.Edge(0, 1, [*"abcdefghijklmn"])])

@@ -29,7 +29,7 @@ def test_every_kind_has_samples() -> None:
 
 @each(SAMPLES, 2)
 def test_representations(name: str) -> None:
-    """The representation of a table is its class and its size, in one line."""
+    """The `repr` of a table contains its class and its size in one line."""
     assert re.fullmatch(r"<\w+Table, [0-9,]+ bytes>", repr(table_of(name)))
 
 

@@ -140,7 +140,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
         def watched(*arguments: Any) -> Any:
             found[name].add(tuple(map(kind_of, arguments)))
             result = call(*arguments)
-            monkeypatch.setattr(deferred, "call", watched)  # the first call sets this attribute
+            monkeypatch.setattr(deferred, "call", watched)  # this attribute exists only after the first call
             return result
 
         monkeypatch.setattr(deferred, "call", watched)

@@ -1,4 +1,4 @@
-"""A fuzzer that runs every kernel: interpreted, so NumPy checks each index; or compiled, where `NUMBA_BOUNDSCHECK=1` does.
+"""A fuzzer that runs every kernel, either interpreted, where NumPy checks each index, or compiled, where `NUMBA_BOUNDSCHECK=1` does.
 
 The parts of the fuzzer draw a vocabulary and texts, and pass them to every function of the public API.
 """
@@ -25,8 +25,9 @@ from fst.runtime.pretokens.kernels import find
 from fst.runtime.text.kernels import stops, unchanged
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
-ONE_BY_ONE = (find, stops, unchanged)  # modules with other code for processors without AVX2
-# Seed → parts of the fuzzer that run kernels which no other part here runs. All together run every kernel, unless the draws change.
+ONE_BY_ONE = (find, stops, unchanged)  # modules that have other code for processors without AVX2
+# Seed → parts of the fuzzer that run kernels which no other part here runs. All seeds together run every kernel, as long as the fuzzer
+# draws the same cases for a seed.
 RARE: Mapping[int, Sequence[str]] = {
     41: ("drive_guides",),
     5: ("drive_batches", "drive_dropout", "drive_rules", "drive_search", "drive_lattices"),
@@ -57,7 +58,7 @@ COMPILED: Mapping[int, Sequence[str]] = {
 }
 WHOLE = (0, 4, 6)  # seeds with all parts
 BYTE_BY_BYTE = (2, 5, 9, 36)  # seeds with the code for processors without AVX2
-# Code that calls a constant, as which each kernel gets a function of its own. The string only marks its place.
+# Code that calls a constant; for each kernel, a function replaces this constant. The string only marks the constant's place.
 CALLS_NOTE = (lambda *arguments: "note".__call__(*arguments)).__code__  # type: ignore[operator]
 
 
@@ -110,7 +111,9 @@ def trace() -> None:
 
 
 def note_first_call(kernel: tuple[str, str], missing: set[tuple[str, str]]) -> None:
-    """Remove a kernel from a set at its first call. Until then, it has other code: a trace would slow all calls."""
+    """Remove a kernel from a set at its first call. Until then, the kernel's code is replaced, because a trace function would slow all
+    calls.
+    """
     module, name = kernel
     function = getattr(import_module(module), name)
     code = function.__code__

@@ -51,7 +51,7 @@ def add(state: Any, number: Any) -> None:
 
 @kernel
 def run(work: Any, state: Any) -> Any:
-    """Read and write elements by name and by index, in this kernel and in one that it calls."""
+    """Read and write elements by name and by index, in this kernel and in a kernel that it calls."""
     add(work.state, np.uint64(3))
     add(state, work.state.count)
     work.state.kept = len(state) + 5
@@ -60,7 +60,7 @@ def run(work: Any, state: Any) -> Any:
 
 
 def test_kernels_and_python_share_elements() -> None:
-    """A kernel reads and writes the elements of arrays by name, those of a NamedTuple, too, and Python sees the same elements."""
+    """A kernel reads and writes elements by name, also of arrays in a NamedTuple, and Python reads the same elements."""
     work, state = Work(np.array([7]), State(count=4), Signed()), State(count=1)
     assert Deferred(__name__, "run").call(work, state) == (8, 7)
     assert [work.state.kept, work.state.count, work.signed.left, state.count] == [7, 7, -8, 8]
@@ -68,7 +68,7 @@ def test_kernels_and_python_share_elements() -> None:
 
 
 def test_arrays_are_ordinary_to_programs() -> None:
-    """The words of an array in a prepared call are those of an ordinary array: its address and its length."""
+    """In a prepared call, an array with named elements has the same words as an ordinary array: its address and its length."""
     state = State()
     assert [*words(state)] == [*words(state.view(np.ndarray))]
     assert state.dtype == np.uint64
@@ -77,7 +77,7 @@ def test_arrays_are_ordinary_to_programs() -> None:
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_types_of_classes_differ() -> None:
-    """Arrays of different classes, and ordinary arrays, have different types, for numba and for native code."""
+    """For numba and for native code, arrays of different classes have different types, and ordinary arrays have another type."""
     arrays = State(), Other(), State().view(np.ndarray)
     assert len({kind_of(each) for each in arrays}) == len({native.kind_of(each) for each in arrays}) == 3
     assert kind_of(State()) == kind_of(State(kept=3))

@@ -1,4 +1,4 @@
-"""Storage of kernels on disk: which kernels are stored, when they are compiled again, and how calls work if they cannot be stored."""
+"""Storage of kernels on disk: which kernels are stored, when they are compiled again, and how calls work if kernels cannot be stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ kept.FOLDER = pathlib.Path(sys.argv[1])
 use_everything(kept.FOLDER)
 """
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
-OF_EXPORTS = ("restore_all",)  # only programs of `fst export` run these kernels, and those of `fst.runtime.exporting`
+OF_EXPORTS = ("restore_all",)  # only programs of `fst export` run these kernels and the kernels of `fst.runtime.exporting`
 WITH_SPANS = ("text.run_rows",)  # a kernel of look-up, which is always called with spans
 COMPILING = [f"fst: compiling kernel {name}, up to 20 s; " for name in ("place", "displace")]
 
@@ -186,7 +186,7 @@ def the_file(folder: Path) -> Path:
     "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
 )
 def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
-    """A stored kernel that is empty, cut short or changed is compiled again, and the next process finds the new one."""
+    """A stored kernel that is empty, cut short or changed is compiled again, and the next process finds the new kernel."""
     path = the_file(folder)
     path.write_bytes(damage(path.read_bytes()))
     assert not is_kept()
@@ -215,7 +215,7 @@ def test_other_settings(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
     assert len(state(folder)) == 2
 
 
-# A kernel that uses constants of two files. It imports one file directly, and the other through the first.
+# A kernel that uses constants of two files. The kernel imports one file directly, and the other file through the first.
 PACKAGE = {
     "toy_constants": "FACTOR = 10",
     "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
@@ -268,7 +268,7 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
     """A kernel is compiled again if a constant changes in a file that the kernel imports, directly or indirectly."""
     source = toy / f"{name}.py"
     before = source.read_text()
-    source.write_text(f"{text}\n\n")  # the new file has another size, because Python does not notice other changes within a second
+    source.write_text(f"{text}\n\n")  # the new file has another size, because within a second Python notices only changes of the size
     assert call_toy(toy) == (result, True)
     assert call_toy(toy) == (result, False)
     source.write_text(before)
@@ -277,7 +277,7 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
 
 @pytest.mark.slow
 def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
-    """A kernel is not compiled again if a file changes that it does not import."""
+    """A kernel is not compiled again if the changed file is one that the kernel does not import."""
     (toy / "toy_unrelated.py").write_text("FACTOR = 30")
     assert call_toy(toy) == ("11.0\n", False)
 

@@ -1,4 +1,4 @@
-"""Native code of a release: when it is used, and that its kernels do what numba's do."""
+"""Native code of a release: when it is used, and that its kernels behave like numba's."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def test_tables_run_without_numba(built: Path, tables: Path) -> None:
     assert json.loads(program(RUN, built, tables)) == json.loads(json.dumps(run_tables(tables)))
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "make"])  # there is no call to make
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "make"])  # these arguments cannot be used in a call
 def test_arguments_and_results(name: str, built: Path, use: Callable[[Path], Any]) -> None:
-    """A native kernel takes the arguments and returns the results that numba's takes and returns, of each type, and writes to arrays."""
+    """For each type of arguments, a native kernel returns the same results as numba's kernel, and writes the same values to arrays."""
     by_numba, natively = Deferred(MODULE, name), Deferred(MODULE, name)
     expected = [by_numba.call(*CALLS[name]), *written(name)]
     clear(name)
@@ -150,7 +150,7 @@ def clear(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "abc", "é" * 3, "世a", "a😀b", type("Text", (str,), {})("añ世😀")])
 def test_characters_of_each_form(text: str, built: Path, use: Callable[[Path], Any]) -> None:
-    """A native kernel reads a str with one, two or four bytes a character, of ASCII, and of a subclass."""
+    """A native kernel reads a str of one, two or four bytes per character, a str of ASCII, and a subclass of str."""
     assert use(built)
     codes = np.zeros(9, np.uint32)
     assert Deferred(MODULE, "code_points").call(text, codes) == len(text)
@@ -158,7 +158,7 @@ def test_characters_of_each_form(text: str, built: Path, use: Callable[[Path], A
 
 
 def test_prepared_calls(built: Path, use: Callable[[Path], Any]) -> None:
-    """A prepared call takes a native kernel's own entry, with numbers and doubles among the arguments."""
+    """A prepared call uses a native kernel's entry for prepared calls, with integers and doubles among the arguments."""
     assert use(built)
     kernel, caller = Deferred(MODULE, "weigh"), Deferred(MODULE, "make")
     call = PreparedCall(kernel, *CALLS["weigh"])
@@ -171,7 +171,7 @@ def test_prepared_calls(built: Path, use: Callable[[Path], Any]) -> None:
 
 
 def test_exceptions(built: Path, use: Callable[[Path], Any]) -> None:
-    """Native code raises the exceptions that numba's raises: for a division by zero, and those of Python's C API; later calls work."""
+    """Native code raises the same exceptions as numba's code, for a division by zero and from Python's C API, and later calls work."""
     assert use(built)
     numbers = np.array([6, 0], np.uint64)
     kernel, caller, lists = (Deferred(MODULE, name) for name in ("quotient", "make", "list_of"))
@@ -189,7 +189,7 @@ def test_exceptions(built: Path, use: Callable[[Path], Any]) -> None:
 
 @pytest.mark.slow
 def test_no_kernel_raises() -> None:
-    """No kernel has a raise statement, so a division by zero is the only exception for which native code must have a class."""
+    """No kernel has a raise statement, so ZeroDivisionError is the only exception class that native code needs."""
     files = [Path(str(import_module(name).__file__)) for name in kernel_modules()]
     found = [path for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Raise)]
     assert (len(files) > 50, found) == (True, [])
@@ -247,7 +247,7 @@ def test_missing_files(
 
 @pytest.mark.parametrize("name", native.OTHER_CODE)
 def test_settings_of_numba(name: str, built: Path, use: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Native code is ignored with a setting of numba by which kernels are compiled differently."""
+    """Native code is ignored if a setting of numba changes how kernels are compiled."""
     monkeypatch.setenv(name, "1")
     assert use(built) is None
 
@@ -272,7 +272,7 @@ def test_digest_of_sources() -> None:
         native.digest_of(["fst.runtime.no_such_module"])
 
 
-FLAGS = [sorted(flags) for flags in native.LEVELS.values()][::-1]  # of the lowest level first
+FLAGS = [sorted(flags) for flags in native.LEVELS.values()][::-1]  # the flags of the lowest level are first
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are those of x86-64")
@@ -287,7 +287,7 @@ FLAGS = [sorted(flags) for flags in native.LEVELS.values()][::-1]  # of the lowe
     ],
 )
 def test_levels(flags: list[str], levels: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A processor runs the levels of which it has all flags and those of all lower levels, the best first; "generic" is the lowest."""
+    """A processor runs each level if it has all flags of this and all lower levels; the best is first, and "generic" is the lowest."""
     info = tmp_path / "cpuinfo"
     info.write_text("processor\t: 0\nflags\t\t: fpu " + " ".join(flags) + "\nbugs\t\t: avx512f\n" + "x" * (1 << 20))
     assert native.levels_of(info) == levels
@@ -296,7 +296,7 @@ def test_levels(flags: list[str], levels: list[str], tmp_path: Path, monkeypatch
 
 
 def test_texts_of_types() -> None:
-    """Two arguments have equal texts exactly if numba has the same type for them."""
+    """Two arguments have equal descriptions if and only if numba has the same type for them."""
     texts, kinds = [*map(native.kind_of, ARGUMENTS)], [*map(kind_of, ARGUMENTS)]
     for text, kind in zip(texts, kinds, strict=True):
         assert [text == each for each in texts] == [kind == each for each in kinds], kind
@@ -306,7 +306,7 @@ def test_texts_of_types() -> None:
 
 @pytest.mark.slow
 def test_texts_of_all_kernels() -> None:
-    """The arguments of all kernels that `fst warmup` compiles have equal texts exactly if they have the same types."""
+    """The arguments of all kernels that `fst warmup` compiles have equal descriptions if and only if they have the same types."""
     pairs = {tuple(pair) for pair in json.loads(program(KINDS))}
     assert len(pairs) > 80
     assert len({text for text, _ in pairs}) == len({kind for _, kind in pairs}) == len(pairs)

@@ -28,5 +28,5 @@ def calls(number: Any) -> Any:
 def test_parts_that_inlined_functions_call() -> None:
     """A part is not inlined because the function that calls it is inlined."""
     compiled: list[Any] = [called, calls]
-    compiled[1].compile((typeof(np.uint64(1)),))  # which compiles the part, too
+    compiled[1].compile((typeof(np.uint64(1)),))  # this call also compiles the part
     assert [[result.fndesc.inline for result in function.overloads.values()] for function in compiled] == [[False], [True]]

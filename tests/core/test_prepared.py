@@ -1,4 +1,4 @@
-"""Prepared calls, with which one kernel calls another: arguments, results and exceptions."""
+"""Prepared calls, by which one kernel calls another: their arguments, results and exceptions."""
 
 from __future__ import annotations
 

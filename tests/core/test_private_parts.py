@@ -97,7 +97,7 @@ def callable_from_python(function: Any) -> Any:
 
 
 def arrays_of(name: str) -> tuple[Any, ...]:
-    """Random arguments of an intrinsic: two or three arrays, each followed by an index into this array; some keys are equal."""
+    """Random arguments of an intrinsic: two or three arrays, each followed by an index into this array; the arrays contain equal keys."""
     symbols, direct = RANDOM.integers(0, 3, 100).astype(np.uint16), RANDOM.integers(0, 1 << 16, 1 << 16).astype(np.uint16)
     masks = RANDOM.integers(0, 2, 20).astype(np.uint64) * np.uint64((1 << 64) - 1)
     at, place = map(np.uint64, RANDOM.integers(0, 9, 2))

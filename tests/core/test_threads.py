@@ -72,7 +72,7 @@ TREES: dict[str, tuple[str, list[str], dict[str, str], float]] = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_quotas_of_control_groups(name: str, tmp_path: Path) -> None:
-    """The quota is the minimum over the process's control group and its parents, in either version of control groups."""
+    """The quota is the minimum of the quotas of the process's control group and its parents, in either version of control groups."""
     groups, mounts, files, expected = TREES[name]
     for path, text in {"proc/self/cgroup": groups, "proc/self/mountinfo": "\n".join(mounts), **files}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Kernels that build arrays of a table: their results are the arrays that the table has."""
+"""Kernels that build arrays of a table: their results equal the arrays in the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.runtime.exporting.contents import contents
 @pytest.mark.slow
 @pytest.mark.parametrize("source", [*thinned(["vocab_bpe/cl100k_base", "vocab_bpe/gpt2"], 2), "vocab_unigram/t5", "merges of gpt2"])
 def test_all_arrays_are_built(source: str) -> None:
-    """The words, the short words and the spans of byte-level BPE and of T5 are built from its tokens, and the pairs of a list of merges."""
+    """For byte-level BPE and T5, words, short words and spans are built from the tokens, and pairs from a list of merges."""
     if has_merges := source == "merges of gpt2":
         table: Any = without_automaton(cast(BpeTable, tokenizer(SHARED / "vocab_bpe/gpt2")))
     else:

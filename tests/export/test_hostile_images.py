@@ -1,4 +1,4 @@
-"""Images by strangers: with an object that checks each index, no image reaches memory that is not its own."""
+"""Images from strangers: if an object checks each index, no image makes it read or write other memory."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Guarded(C):
 
 
 def changes(data: bytes, draw: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Changes of an image: a position, and new bytes. Half of them are in its tables, and half in its arrays."""
+    """Changes of an image: a position, and new bytes. Half of the changes are in the image's tables, and half in its arrays."""
     fields, words, calls, roles = struct.unpack_from("<4I", data, HEADER.size - 20)
     places, arrays, at = list[tuple[int, int]](), list[tuple[int, int]](), HEADER.size
     for count, of in ((fields, FIELD), (words, WORD), (calls, CALL), (roles, ROLE)):
@@ -101,7 +101,7 @@ def changes(data: bytes, draw: random.Random) -> Iterator[tuple[int, bytes]]:
 
 @needs_shared
 def test_checked_objects_have_the_ids_of_python(english: Path) -> None:
-    """Kernels that check each index give the ids of Python."""
+    """Kernels that check each index give the same ids as Python."""
     tok, host = fst.Tokenizer.load(english / "english.npz"), C(english / "english-c")
     texts = [line for file in sorted((SHARED / "corpora").iterdir()) for line in file.read_text(errors="replace").split("\n")[:200]]
     for text, ids in zip(texts, tok.encode_batch(texts), strict=True):
@@ -109,7 +109,7 @@ def test_checked_objects_have_the_ids_of_python(english: Path) -> None:
 
 
 def test_no_image_reaches_other_memory(english: Path, tmp_path: Path) -> None:
-    """An image with any change and a new checksum is refused, or encodes texts, or is ended after some time; no process breaks."""
+    """An image with any change and a new checksum is refused, encodes texts, or runs until it is stopped, but never crashes a process."""
     host, data, draw = Guarded(english / "english-c", tmp_path), (english / "english-c" / "table.fst").read_bytes(), random.Random(34)
     found: Counter[int] = Counter()
     for (at, new), _ in zip(changes(data, draw), range(TRIES), strict=False):

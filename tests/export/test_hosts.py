@@ -1,4 +1,4 @@
-"""Exported tables in C and in JavaScript: the results are those of Python."""
+"""Exported tables in C and in JavaScript give the same results as Python."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _in_utf_16(text: str, places: list[int]) -> list[int]:
 @needs_c
 @needs_node
 def test_spans_are_trimmed(tmp_path: Path, texts: list[str]) -> None:
-    """For RoBERTa, the spans leave spaces at the ends of tokens out, as in Python."""
+    """For RoBERTa, spans exclude the spaces at the ends of tokens, as in Python."""
     table = tokenizer(SHARED / "vocab_bpe/roberta")
     table.save(tmp_path / "roberta.npz")
     for name, data in exported(tmp_path / "roberta.npz", ["wasm", "c"]).items():
@@ -121,7 +121,7 @@ def test_spans_are_trimmed(tmp_path: Path, texts: list[str]) -> None:
 @needs_node
 @pytest.mark.parametrize("skip", [True, False])
 def test_decoded_texts_are_those_of_python(machine: Machine, texts: list[str], skip: bool) -> None:
-    """Ids of texts and random ids, some of no token, decode to the text of Python; in C, to its bytes, of which some may not be UTF-8."""
+    """Ids of texts and random ids, some without a token, decode as in Python: in JavaScript to the text, in C to the bytes."""
     tok = machine.tok
     draw = random.Random(7)
     rows = [[draw.randrange(len(tok) + 3) for _ in range(draw.randrange(9))] for _ in range(2000)]
@@ -143,7 +143,7 @@ def cut(text: Any, draw: random.Random) -> list[Any]:
 @needs_c
 @needs_node
 def test_streams_have_the_ids_of_whole_texts(machine: Machine, texts: list[str]) -> None:
-    """Whatever the cuts, also inside of a character, a stream has the ids of the whole text."""
+    """Wherever a text is cut, even inside a character, a stream gives the ids of the whole text."""
     draw = random.Random(8)
     longer = [*texts, "\n".join(texts[20:400]), "x" * 200_000]
     expected = [ids.tolist() for ids in machine.tok.encode_batch(longer)]
@@ -164,7 +164,7 @@ def halves(data: bytes, draw: random.Random) -> list[bytes]:
 
 @needs_node
 def test_decoded_streams_are_those_of_python(machine: Machine, texts: list[str]) -> None:
-    """Ids that arrive in parts are decoded to the text of Python's stream; for WordPiece, which has none, to that of all ids."""
+    """Ids that arrive in parts decode to the text of Python's stream, or for WordPiece, which has no stream, to the text of all ids."""
     tok, draw = machine.tok, random.Random(9)
     rows = [[draw.randrange(len(tok) + 3) for _ in range(draw.randrange(30))] for _ in range(500)]
     rows += [ids.tolist() for ids in tok.encode_batch(texts[:300])]
@@ -182,7 +182,7 @@ def test_decoded_streams_are_those_of_python(machine: Machine, texts: list[str])
 @needs_c
 @pytest.mark.parametrize("skip", [True, False])
 def test_c_decodes_parts(machine: Machine, texts: list[str], skip: bool) -> None:
-    """In C, ids that arrive in parts are decoded to the bytes of all ids; a part for which there is too little memory changes nothing."""
+    """In C, ids that arrive in parts decode to the bytes of all ids; a part for which there is too little memory has no effect."""
     host, draw, tok = C(machine.c), random.Random(10), machine.tok
     rows = [[draw.randrange(-1, len(tok) + 3) for _ in range(draw.randrange(30))] for _ in range(500)]
     for row in (*rows, *(ids.tolist() for ids in tok.encode_batch(texts[:300]))):
@@ -191,7 +191,7 @@ def test_c_decodes_parts(machine: Machine, texts: list[str], skip: bool) -> None
 
 @needs_c
 def test_long_words_wait(machine: Machine) -> None:
-    """A word of a kilobyte or more is read again when it has doubled, or at a part without bytes; the ids are those of the whole text."""
+    """In C, a word of a kilobyte or more is read again when it has doubled, or at an empty part, with the ids of the whole text."""
     host, tok = C(machine.c), machine.tok
     text = "a" * 3000 + " b c d e" + "é" * 9000 + " f" * 9000
     parts = [text[at : at + 7].encode() for at in range(0, len(text), 7)]
@@ -205,7 +205,7 @@ def test_long_words_wait(machine: Machine) -> None:
 
 @needs_node
 def test_long_words_wait_in_javascript(machine: Machine) -> None:
-    """A word of 1024 units or more is read again when it has doubled, and the memory grows with it; the ids are those of the whole text."""
+    """In JavaScript, a word of 1024 units or more is read again when it has doubled, in growing memory, with the ids of the whole text."""
     tok, text = machine.tok, "a" * 3000 + " b c d e" + "é" * 9000 + " f" * 9000
     parts = [text[at : at + 7] for at in range(0, len(text), 7)]
     long = ["a" * 2000, " b c", "d" * 2000]
@@ -220,7 +220,7 @@ def test_long_words_wait_in_javascript(machine: Machine) -> None:
 
 @needs_c
 def test_pointers_may_be_null(machine: Machine) -> None:
-    """An empty text, an unwanted result and an unwanted error may be NULL; an image at an odd address is refused."""
+    """An empty text may be NULL, and so may the pointers to results and errors; an image at an odd address is refused."""
     host, none, empty = C(machine.c), None, machine.tok.encode("")
     library, zero = host.library, ctypes.c_size_t(0)
     assert library.fst_encode(host.work, none, zero, none) == len(empty)
@@ -233,7 +233,7 @@ def test_pointers_may_be_null(machine: Machine) -> None:
 
 @needs_c
 def test_parts_that_are_refused_can_be_smaller(machine: Machine) -> None:
-    """A part that is too long is not read, and a smaller one goes on; after malformed text, a new text begins."""
+    """A part that is too long is not read, and a shorter part continues the text; after malformed text, a new text begins."""
     host, tok = C(machine.c, most=300), machine.tok
     assert host.stream([b"abc def " * 15] * 9) == tok.encode("abc def " * 135).tolist()
     push = host.library.fst_stream_push
@@ -265,7 +265,7 @@ def test_javascript_replaces_lone_surrogates(machine: Machine) -> None:
 
 @needs_c
 def test_threads_share_a_table(machine: Machine, texts: list[str]) -> None:
-    """Two threads with one table and their own memory find the ids of Python."""
+    """Two threads with one table, each with its own working memory, find the same ids as Python."""
     tok, host = machine.tok, C(machine.c)
     expected = [ids.tolist() for ids in tok.encode_batch(texts)]
 
@@ -278,7 +278,7 @@ def test_threads_share_a_table(machine: Machine, texts: list[str]) -> None:
 
 @needs_c
 def test_damaged_images_are_refused(machine: Machine) -> None:
-    """An image with any changed byte, or of another size, is refused; an image of another program, too."""
+    """An image with a changed byte, of another size, or of another program is refused."""
     host = C(machine.c)
     data, size, draw = host.memory.view("u1"), host.memory.nbytes, random.Random(5)
     for place in [*range(64), *(draw.randrange(size) for _ in range(40))]:
@@ -296,7 +296,7 @@ def test_damaged_images_are_refused(machine: Machine) -> None:
 @needs_c
 @needs_node
 def test_keywords_are_found(tmp_path: Path, texts: list[str]) -> None:
-    """For keywords, the ids are the numbers of the keywords, and the spans their places."""
+    """For keywords, ids are the numbers of keywords, and spans are the positions of matches."""
     words = ["the", "he", "and", "Kaffee", "日本", "é", "in der"]
     table = keywords(words)
     table.save(tmp_path / "words.npz")

@@ -1,4 +1,4 @@
-"""The linker of modules for WebAssembly: its numbers are those of the format, and its modules run as those of LLVM's linker."""
+"""The linker of modules for WebAssembly: numbers follow the format, and modules have the results of LLVM's linker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLACE = b"\x80\x80\x80\x80\0"  # a number to fill in
 BEGIN = 1 << 16  # the address of data
 SYMBOLS = [function("run", 1), function("dead", 2), function("used", 3), data("zeros", 0, 2), data("word", 2, 4), STACK_POINTER, TABLE]
 RUN, DEAD, USED, ZEROS, WORD, POINTER, INDIRECT, LIBRARY = range(8)
-IN_CODE, IN_DATA = 3, 26  # places of numbers in "run" and in the segment of "word", in bytes of their sections
+IN_CODE, IN_DATA = 3, 26  # positions of numbers in "run" and in the segment of "word": byte offsets within their sections
 
 
 def relocation(kind: int, place: int, index: int, *addend: int) -> bytes:
@@ -39,7 +39,7 @@ def relocation(kind: int, place: int, index: int, *addend: int) -> bytes:
 
 
 def sections(of_code: bytes, *of_data: bytes) -> Sections:
-    """An object with the functions "run", "dead" and "used", and with three segments. Only "run" uses others, at `IN_CODE`."""
+    """An object with the functions "run", "dead" and "used", and with three segments. Only "run" refers to the others, at `IN_CODE`."""
     bodies = b"\0" + PLACE + b"\x0b", EMPTY, EMPTY
     return Sections(bodies, (bytes(5), b"dead", b"sevenbb"), [*SYMBOLS, function("", 0)], [of_code], of_data)
 
@@ -60,7 +60,7 @@ def sections(of_code: bytes, *of_data: bytes) -> Sections:
     ],
 )
 def test_numbers_in_functions(kind: int, index: int, addend: tuple[int, ...], expected: bytes) -> None:
-    """A number in a function is the index or the address of the format, in as few bytes as possible; other functions are left out."""
+    """A number in a function is the index or address that the format requires, in the fewest bytes; unused functions are left out."""
     module = parsed(linked(sections(relocation(kind, IN_CODE, index, *addend)).object(), ["run"]))
     assert module.bodies == [b"\0" + expected + b"\x0b", *[EMPTY] * (index == USED)]
 
@@ -75,7 +75,7 @@ def test_numbers_in_functions(kind: int, index: int, addend: tuple[int, ...], ex
     ],
 )
 def test_numbers_in_data(kind: int, index: int, addend: tuple[int, ...], expected: int) -> None:
-    """A number in a segment is the index or the address of the format; segments of zeros are last, and are not stored."""
+    """A number in a segment is the index or the address that the format requires; segments of zeros are last, and are not stored."""
     uses = relocation(3, IN_CODE, WORD, 0)
     module = parsed(linked(sections(uses, relocation(kind, IN_DATA, index, *addend)).object(), ["run"]))
     assert module.data == b"s" + expected.to_bytes(4, "little") + b"bb"
@@ -110,7 +110,7 @@ VALID = sections(CALL)
     ],
 )
 def test_other_objects_are_refused(object_file: bytes, message: str) -> None:
-    """An object that is damaged, or that has a part which is not supported, is refused by the name of the part."""
+    """An object that is damaged or has an unsupported part is refused, and the message names the part."""
     with pytest.raises(UnsupportedError) as refused:
         linked(object_file, ["run"])
     assert str(refused.value).startswith(message)
@@ -194,7 +194,7 @@ def run(module: bytes, folder: Path) -> Any:
 
 
 def test_modules_have_what_their_exports_need() -> None:
-    """A module has the functions and the data that its exports need, in the order of the format, and no imports."""
+    """A module has the functions and the data that its exports need, in the order that the format requires, and no imports."""
     module = parsed(linked(program(), ["run"]))
     assert [*module.exports] == ["run", "memory", "__heap_base"]
     assert len(module.bodies) == 3

@@ -133,7 +133,7 @@ def test_long_texts_are_refused(answers: dict[str, object]) -> None:
 
 
 def test_free_ends_a_tokenizer(answers: dict[str, object]) -> None:
-    """After `free`, every call is an error, also of streams; another `free` is none."""
+    """After `free`, every call is an error, also a call of a stream, but another `free` is not."""
     for name in ("encode", "count", "decode", "stream", "tokenBytes", "path", "encodeBatch", "push", "write"):
         assert answers[f"freed {name}"] == "TypeError: the tokenizer is freed; expected no call after free(); load it again"
     assert answers["still an object"] == "object"

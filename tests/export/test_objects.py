@@ -1,4 +1,4 @@
-"""Objects on disk: when an export reads the object of an earlier one, and when it compiles."""
+"""Objects on disk: when an export reads the object of an earlier export, and when it compiles."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
 
 
 def test_types_of_arguments_without_elements(table: Path) -> None:
-    """The process that compiles receives arguments of the same types, and few bytes."""
+    """The process that compiles receives arguments of the same types, in few bytes."""
     of, _ = loaded(table, "full")
     sent = [without_elements(call.arguments) for call in of.kernels]
     received = pickle.loads(pickle.dumps(sent))

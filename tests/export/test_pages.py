@@ -35,7 +35,7 @@ def run(command: str, folder: Path) -> str:
 
 @needs_node
 def test_javascript_runs_in_order(english: Path) -> None:
-    """The `js` blocks of a page are one module for Node.js, and its lines have the results that are shown."""
+    """The `js` blocks of a page form one module for Node.js, and its lines give the results that the page shows."""
     code = "".join(blocks(BROWSER, "js"))
     checked = RESULT.sub(lambda line: f"check({line[1]}, {line[2].replace('Int32Array ', '')});", code)
     assert checked.count("check(") == code.count("// →") > 5
@@ -62,7 +62,7 @@ console.log(tok.encode("unaffable").join(" "), new TextDecoder().decode(tok.toke
 @needs_c
 @pytest.mark.parametrize(("language", "file", "tool"), [("c", "program.c", "cc"), ("go", "main.go", "go")])
 def test_programs_print_what_is_shown(english: Path, tmp_path: Path, language: str, file: str, tool: str) -> None:
-    """The program of a language is built and run by the commands after it, and prints the text after them."""
+    """The commands after a program on a page build and run the program, which prints the text after the commands."""
     if shutil.which(tool) is None:
         pytest.skip(f"there is no {tool}")
     for name in ("fst.h", "fst.c", "fst.o", "table.fst"):

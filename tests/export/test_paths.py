@@ -25,7 +25,7 @@ Steps = Iterator[tuple[int, int, int]]
 
 
 def of_bpe(table: Any, text: str) -> Steps:
-    """Each byte, the state after it, and the token that the state means."""
+    """Each byte, the state after it, and the token that this state determines."""
     state = ROOT
     for byte in text.encode():
         state = automaton.step(table.entries, state, byte)
@@ -41,7 +41,7 @@ def of_unigram(table: Any, text: str) -> Steps:
 
 
 def of_wordpiece(table: Any, text: str) -> Steps:
-    """The character of each symbol, the state after it, and the last token of the word if it ended there."""
+    """The character of each symbol, the state after it, and the token that would be last if the word ended there."""
     walk = Walk(table)
     for number, (first, _) in table.read(text):
         walk._step_class(number)

@@ -73,7 +73,9 @@ def bpe_path(tok: Any, word: str) -> list[str]:
 
 @needs_shared
 def test_the_page_shows_what_python_finds(tmp_path: Path) -> None:
-    """Tokens have Python's ids, the text is complete, edits change what they must, and the keyboard selects; nothing is too wide."""
+    """The page shows Python's ids and the complete text, also after edits, the keyboard selects tokens, and nothing is wider
+    than the page.
+    """
     table = tokenizer(SHARED / "vocab_bpe/gpt2")
     table.save(tmp_path / "gpt2.npz")
     (tmp_path / "gpt2").mkdir()
@@ -84,7 +86,7 @@ def test_the_page_shows_what_python_finds(tmp_path: Path) -> None:
     texts = [TEXT, TEXT + " and more", "x" + TEXT, "", long, long + " more", TEXT.replace("clock", "cloak")]
     found: dict[str, Any] = driven(folder, STEPS.replace("TEXTS", json.dumps(texts)), PHONE)
     for text, shown in zip(texts, found["found"], strict=True):
-        text = text.replace("\r\n", "\n")  # as a text area has it
+        text = text.replace("\r\n", "\n")  # line ends as in a text area
         ids = tok.encode(text).tolist()
         assert (shown["ids"], shown["text"]) == (ids, text)
         assert shown["status"].startswith(f"{len(ids):,} token")

@@ -17,7 +17,7 @@ STORED, BUILT = np.array([3, 0, 5], np.uint16), np.zeros(3, np.uint64)
 
 
 def made(units_of_ids: int = 2) -> Program:
-    """A program with one call, from ``sizes`` of the table to ``ids`` of working memory, and one build."""
+    """A program with one call, which reads the table's ``sizes`` and writes ``ids`` in working memory, and with one build."""
     variants = []
     for units in SIZES:
         text, ids = np.zeros(units + 64, np.uint8), np.zeros(units_of_ids * units + 16, np.uint64)
@@ -26,7 +26,7 @@ def made(units_of_ids: int = 2) -> Program:
 
 
 def test_arrays_that_all_sizes_share_are_stored() -> None:
-    """An array of all variants is stored, an array that a call builds is not, and all others are working memory of linear size."""
+    """An array of the table in all variants is stored, unless a call builds it; all other arrays are working memory of linear size."""
     fields = {name: made().fields[place] for name, place in made().roles.items()}
     assert fields == {"text": Field(None, Linear(64, 1), is_built=False), "ids": Field(None, Linear(128, 16), is_built=False)}
     others = [field for place, field in enumerate(made().fields) if place not in made().roles.values()]
@@ -37,7 +37,7 @@ def test_arrays_that_all_sizes_share_are_stored() -> None:
 
 
 def test_words_are_addresses_and_linear_numbers() -> None:
-    """A call is the number of its kernel, from 1, and of each array its field and its length."""
+    """A call is stored as the number of its kernel, from 1, and the field and the length of each array."""
     of = made()
     (stored,) = (place for place, field in enumerate(of.fields) if field.stored is not None)
     number = Word(-1, Linear(1, 0)), Word(stored, Linear(0, 0)), Word(-1, Linear(3, 0))
@@ -46,12 +46,12 @@ def test_words_are_addresses_and_linear_numbers() -> None:
 
 
 def test_forms_of_arguments() -> None:
-    """A form is the number of bytes of an element, whether the kernel writes, and the number of axes; or 0 for a number."""
+    """The form of an array is its bytes per element, whether the kernel writes it, and its number of axes; the form of a number is 0."""
     assert [*made().forms] == [0x21, 0x89, ENDS, ENDS]
 
 
 def test_numbers_of_other_growth_are_refused() -> None:
-    """A number that does not grow linearly with the size of the text is a fault of the caller."""
+    """A length that does not grow linearly with the size of the text is an error of the caller."""
     variants = [Variant(units, {"ids": np.zeros(units * units, np.uint8)}, {}) for units in SIZES]
     with pytest.raises(AssertionError, match="are not on a line"):
         program(variants)
@@ -74,7 +74,7 @@ def test_the_layout_of_images() -> None:
 
 
 def test_every_changed_word_changes_the_checksum() -> None:
-    """The checksum finds each change of a word after it."""
+    """The checksum detects each change of a word after the checksum."""
     data = image(made(), 1)
     for at in range(CHECKED, len(data), 8):
         changed = bytearray(data)

@@ -24,7 +24,7 @@ FALLBACK = "vocab_unigram/spm_fixtures/test_sentencepiece_with_bytefallback.mode
 
 @pytest.mark.parametrize("source", ["vocab_bpe/roberta", "vocab_unigram/t5", "vocab_bpe/mistral01", FALLBACK, WORDS])
 def test_spans_are_those_of_batches(source: str) -> None:
-    """For random ids and spans, the kernel and the method have equal results, for tables that trim and for those that do not."""
+    """For random ids and spans, the kernel and the method give equal results, whether or not the table trims."""
     tok = words(["a"], byte_fallback=True) if source == WORDS else fst.Tokenizer(tokenizer(SHARED / source))
     draw = random.Random(11)
     before, after = map(len, tok._special_ids)

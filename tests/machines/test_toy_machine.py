@@ -229,6 +229,6 @@ def test_package_does_not_know_the_toy() -> None:
 
 
 def test_picture() -> None:
-    """The picture around a text has the states that the text passes."""
+    """The picture around a text contains the states that the text passes."""
     assert '1 -> 2 [label="b:7", color' in toy({"ab": 7}).draw("ab")
     assert '0 -> 1 [label="a"]' in toy({"a": -1}).draw()

@@ -136,7 +136,7 @@ def assert_decided_as_by_definition(split: Splitter) -> None:
 
 @pytest.mark.parametrize("name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in PATTERNS])
 def test_kernel_is_the_simulation(name: str) -> None:
-    """The kernel decides windows as the plain simulation does, in as many steps."""
+    """The kernel makes the same decisions for windows as the plain simulation, in as many steps."""
     assert_decided_as_by_definition(splitter(PATTERNS[name]))
 
 
@@ -170,7 +170,7 @@ def patterns(draw: some.DrawFn) -> str:
 @examples(300)
 @given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
 def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
-    """With any pattern, the kernel is the simulation, and no window contradicts the splitter."""
+    """With any pattern, the kernel gives the results of the simulation, and no window contradicts the splitter."""
     split = splitter(pattern)
     assert_decided_as_by_definition(split)
     for text in texts:
@@ -209,7 +209,7 @@ def windows_of(found: Windows) -> NDArray[np.intp]:
 
 
 def are_in_products(found: Windows, windows: NDArray[np.intp], masks: int) -> NDArray[np.bool_]:
-    """Return for each window whether it is in a product of the list whose masks begin at an index."""
+    """Return for each window whether one of the products in the list that begins at an index contains it."""
     count, width = windows.shape
     held, inside = found.products, np.zeros(count, np.bool_)
     for group, sets in enumerate(held[:BEGIN_MASKS].reshape(GROUPS, SYMBOLS_IN_PRODUCT, SYMBOLS)):
@@ -222,7 +222,7 @@ def are_in_products(found: Windows, windows: NDArray[np.intp], masks: int) -> ND
 
 @each_pattern
 def test_products_decide_as_windows(name: str) -> None:
-    """Products decide as windows do, unless they are unsure; and they are unsure about each window that is undecided."""
+    """Products make the same decision as windows or no decision, and make none for each undecided window."""
     found = compiled(PATTERNS[name])[1]
     windows, decided = windows_of(found), found.decisions
     decided = decided[(windows << found.bits * np.arange(windows.shape[1])[::-1]).sum(axis=1)]

@@ -154,7 +154,7 @@ def test_what_is_not_text_is_replaced() -> None:
 
 @pytest.mark.slow
 def test_added_tokens_are_kept_away_from() -> None:
-    """A position is not a safe cut if an added token may contain or overlap the characters from which the safety of the cut follows."""
+    """A position is not a safe cut if an added token may contain or overlap the characters that would make the cut safe."""
     text = "the abc def ghi jkl " * 4
     free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
     first = cut + PretokenBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
@@ -167,9 +167,7 @@ def test_added_tokens_are_kept_away_from() -> None:
 
 
 def test_contextual_tokens_have_room() -> None:
-    """If added tokens may include the whitespace next to them, the characters from which the safety of a cut follows neither begin nor
-    end with whitespace.
-    """
+    """If added tokens may include adjacent whitespace, the characters that make a cut safe neither begin nor end with whitespace."""
     tok = tokenizer(GPT2, ())
     table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")

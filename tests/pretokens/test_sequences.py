@@ -233,7 +233,7 @@ def test_absent_strings() -> None:
         in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
 
 
-# Matches that are certain only when a search reaches their end
+# Splits whose matches are certain only when a search reaches the end of the match
 
 FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\S]", r"a(?:[ab]{3})*c|(?:aa)*x|b+|[\s\S]")
 

@@ -50,7 +50,7 @@ def test_lowest_id() -> None:
 
 
 def test_near_misses() -> None:
-    """No pre-token but a word of the table has an id in it."""
+    """Only the words of the table have an id in the table."""
     words = {word: number for number, word in enumerate(dict.fromkeys(WORDS)) if number % 3}
     table = short_words(table_of(words))
     others = set().union(*map(near, words)) - words.keys()
@@ -71,7 +71,7 @@ def test_great_ids() -> None:
 
 
 def test_bytes_after_a_word_are_not_in_its_key() -> None:
-    """A key has only the bytes of its word, whatever else a slot of a damaged table contains, so that no other item has this key."""
+    """A key contains only the bytes of its word, even if a slot of a damaged table contains more, so no other item has this key."""
     table = table_of({b"ab": 1, b"abcdefg": 2})
     damaged = table.copy()
     damaged[0::4] |= np.uint64(0xFF << 56)

@@ -95,7 +95,7 @@ def ray() -> Iterator[Any]:
 
 
 class Watched:
-    """A run of the example in which a test observes two actors, slowed down, while they encode a corpus.
+    """A run of the example with two actors, which are slowed down so that a test can observe them.
 
     Args:
         ray: the library.

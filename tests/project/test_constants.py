@@ -19,7 +19,7 @@ from fst.text import reading as reading_table
 
 
 def test_constants_that_kernels_derive() -> None:
-    """The constants of kernels that must agree with other modules do so: kinds, ranks, classes and the size of a page."""
+    """Constants of kernels (kinds, ranks, classes, the size of a page) equal the constants of other modules."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert reading_table.MAX_RANK < 64
@@ -35,7 +35,7 @@ def test_multipliers_of_words_are_odd() -> None:
 
 
 def test_masks_of_words_keep_their_symbols() -> None:
-    """The mask for a word length keeps as many symbols of a key, and the mask for longer words makes a key that no word has."""
+    """The mask for a word length keeps this number of symbols of a key, and the mask for longer words makes a key that no word has."""
     masks = KEY_MASKS.reshape(-1, 4)
     assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):

@@ -24,8 +24,8 @@ import fst
 from fst.registry import MACHINES
 
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
-# Each unit and the units directly below it. A unit may import itself and all units below it. A module belongs to the longest unit with
-# which its name begins; `fst` is the `__init__` and `__main__` of the package.
+# Each unit and the units directly below it. A unit may import itself and all units below it. A module belongs to the unit with the longest
+# name with which the module's name begins; `fst` is the `__init__` and `__main__` of the package.
 BELOW = {
     "errors": (),
     "core": ("errors",),
@@ -114,7 +114,7 @@ NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machine
 NAMES["registry"] = {*NAMES}
 NAMES["machines.rules"] |= {"runtime.rewriting"}
 NAMES["machines.best_path"] |= {"runtime.rewriting"}
-# These modules may import every unit; the last of them are public names that users import as modules.
+# These modules may import every unit; the last modules are public names that users import as modules.
 EXEMPT = ("__init__.py", "__main__.py", *(f"fst/{name}.py" for name in ("outlines", "sentencepiece", "tiktoken")))
 LATE = ("fst/bridge/", *EXEMPT)  # functions of every unit may import these modules
 ONLY_IN = {
@@ -138,8 +138,8 @@ OTHER_MEANINGS = (
 
 SOURCES = [path.relative_to(REPOSITORY).as_posix() for folder in FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
 TEST_FILES = sorted(TESTS.rglob("test_*.py"))
-# The packages that the extra `test` installs and that tests import; others are imported by the tests that need them, which are skipped
-# without them.
+# The packages that the extra `test` installs and that tests import; tests that need other packages import them, and are skipped if they are
+# missing.
 OF_TESTS = {
     *("_pytest", "click", "fst", "hypothesis", "llvmlite", "numba", "numpy", "pyarrow", "pytest", "sentencepiece", "support"),
     *("tiktoken", "tokenizers"),
@@ -147,7 +147,7 @@ OF_TESTS = {
 
 
 def statements(tree: ast.AST, enters: Callable[[ast.AST], bool] = lambda _node: True) -> Iterator[ast.AST]:
-    """Yield the nodes of a syntax tree but expressions, and without the nodes that `enters` excludes."""
+    """Yield the nodes of a syntax tree, without expressions and without the nodes that `enters` excludes."""
     left = [tree]
     while left:
         node = left.pop()
@@ -166,7 +166,7 @@ def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 class Imports(NamedTuple):
-    """The names that a file imports anywhere, and those that it imports when it is imported itself; not those for type checkers."""
+    """The names that a file imports anywhere, and the names that it imports when it is imported; without imports for type checkers."""
 
     all: frozenset[str]
     at_once: frozenset[str]
@@ -174,7 +174,7 @@ class Imports(NamedTuple):
 
 @cache
 def imports_of(path: Path) -> Imports:
-    """The imports of a file. The syntax tree is not kept: the collector of garbage would visit its nodes again and again."""
+    """The imports of a file. The syntax tree is not kept, because the garbage collector would visit its nodes again and again."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return Imports(frozenset(imports(statements(tree))), frozenset(imports(statements(tree, runs_at_import))))
 
@@ -372,7 +372,7 @@ def test_imports_are_light(module: str) -> None:
 
 
 def test_names_are_found() -> None:
-    """`dir`, `help` and completion show the names that are imported late, before anything is imported."""
+    """`dir`, `help` and completion show the names that are imported at their first use, before this first use."""
     code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; page = pydoc.plaintext.document(fst); "
     code += "sys.exit(numba or not all(name in shown and name in page for name in fst.__all__))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -390,7 +390,7 @@ def test_encoding_imports_numba_alone() -> None:
     [
         (
             "import fst.train, fst.train.bpe_trainer, fst.train.saving; from fst.train.counting import _pipeline; "
-            "[_pipeline(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are kept
+            "[_pipeline(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are stored
             {"numpy.ma", "fst.compile.text.normalizer", *(f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram"))},
         ),
         ("import fst.machines.lookup.table, fst.runtime.machines.lookup.lookup", {"numpy.ma", "fst.text.normalizer"}),
@@ -442,7 +442,7 @@ def test_no_test_imports_another() -> None:
 
 
 def test_tests_need_only_the_extra_test() -> None:
-    """At import, a test file and its support need no library except those of the extra `test`."""
+    """The import of a test file and of its support needs no libraries except those of the extra `test`."""
     for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "analyses", "typing"}):
         assert packages(imports_of(path).at_once) - sys.stdlib_module_names <= OF_TESTS, path
 

@@ -25,7 +25,7 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 DOTTED = re.compile(r"`(fst(?:\.\w+)+)(?:\(\))?`")
 FILES = {"fst.c", "fst.d.ts", "fst.h", "fst.js", "fst.o", "fst.wasm"}  # of an export
-PAST = REPOSITORY / "tests" / "bench" / "LOG.md"  # names as they were on the day of the entry
+PAST = REPOSITORY / "tests" / "bench" / "LOG.md"  # an entry keeps the names of its day
 FOLDERS = ("fst", "compile", "runtime", "cli", "examples", "tests")
 EXCERPT = re.compile(r"^<!-- excerpt: (\S+) -->\n+```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -42,7 +42,7 @@ def test_other_objects_are_no_tables(name: str) -> None:
     """A public class refuses an object that is not a table, and the message contains a remedy."""
     for other in ("table.npz", getattr(fst, name)(TABLES[name]())):
         if name == "Tokenizer":
-            continue  # which takes tokenizers in any form, see tests/compat/test_doors.py
+            continue  # this class takes tokenizers in any form, see tests/compat/test_doors.py
         message = rf"the table is {type(other).__name__}; expected a table of fst\.compile.*; to load a file, call fst\.{name}\.load"
         with pytest.raises(TypeError, match=message):
             getattr(fst, name)(other)
@@ -63,7 +63,7 @@ def test_dir_shows_public_names_alone(module: str) -> None:
 
 
 def test_load_refuses_tables_of_other_classes(tmp_path: Path) -> None:
-    """`fst.load` with a class loads the tables of this class and of its subclasses alone; the error for another table names its class."""
+    """`fst.load` with a class loads only tables of this class and its subclasses; the error for another table names the table's class."""
     for name, compiled in TABLES.items():
         compiled().save(tmp_path / "table.npz")
         for other in TABLES:

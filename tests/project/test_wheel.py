@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="native code is for Linux on x86-64"),
 ]
 
-LEVEL = "x86-64-v2"  # which every processor of today runs
+LEVEL = "x86-64-v2"  # the level that all current processors support
 TEXTS = ["unaffable", "", "a unable!", "é un 😀", "affable " * 90]
 CAPTURE = f"""
 import pathlib, sys

@@ -187,7 +187,9 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
 def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
-    """Among 32 characters that the kernel reads at a time, one or two may be outside ASCII or not be one symbol, at any position."""
+    """Among 32 characters that the kernel reads at a time, one or two may be outside ASCII or become no symbol or several, at
+    any position.
+    """
     of = tables()
     ascii_ = "".join(map(chr, range(1, 127)))
     texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]

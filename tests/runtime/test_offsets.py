@@ -186,7 +186,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
 
 @functools.cache
 def some_code_points() -> list[str]:
-    """The first 12,544 characters, those that a normalizer changes except ideographs and syllables, and every 97th of the others."""
+    """The first 12,544 characters, all that a normalizer changes except ideographs and syllables, and every 97th of the others."""
     changes = normalizers.BertNormalizer(handle_chinese_chars=False).normalize_str
     changed = {char for char in EVERY_CHARACTER if changes(char) != char and not 0xAC00 <= ord(char) < 0xD7A4 and ord(char) < 0xE0000}
     return sorted({*changed, *EVERY_CHARACTER[:0x3100], *EVERY_CHARACTER[::97]})
@@ -307,8 +307,8 @@ def marks_by_definition(text: str) -> list[tuple[str, int]]:
     """The characters of a text without accents, and their positions, computed by the method of `tokenizers`.
 
     Each character is decomposed, and the characters in each run of marks are put in order. In this order, the first character of each
-    decomposition gets the next position in the text, and every other character gets the position of the character before it, even if it
-    comes from another.
+    decomposition gets the next position in the text, and every other character gets the position of the character before it, even if the
+    two come from different characters.
     """
     clean = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=False, lowercase=False).normalize_str
     strip = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=True, lowercase=False).normalize_str
@@ -344,7 +344,7 @@ def test_marks_that_change_places(reference: Callable[..., Tokenizer]) -> None:
 
 
 def test_ids_of_two_lengths_are_not_located() -> None:
-    """If tokens of different lengths share an id, offsets are refused with the name of a token, and ids are not."""
+    """If tokens of different lengths share an id, offsets are refused with the name of a token, but ids are returned."""
     several = replace(tables(), token_ids=np.where(tables().token_ids == TOKENS.index("un"), TOKENS.index("a"), tables().token_ids))
     tok = fst.Tokenizer(several)
     with pytest.raises(fst.UnsupportedError, match="offsets: token 'a' shares its id with a token of another length"):

@@ -77,7 +77,7 @@ def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None
     pair_of_components(normalizer, pre_tokenizer, tmp_path).check([*texts, *map("[MASK]".join, itertools.pairwise(texts[:100]))])
 
 
-IN_STEPS = (  # each puts marks in order twice, or creates marks from letters before it does so
+IN_STEPS = (  # each sequence puts marks in order twice, or creates marks from letters before it puts marks in order
     *("composed after decomposed", "composed again", "BERT's twice", "BERT's with accents, decomposed", "cleaned between two orders"),
     *("a letter replaced by marks", "a letter replaced by a letter with an accent", "lower case first"),
 )

@@ -1,6 +1,6 @@
 """Cuts: a long text that threads divide gets the same ids, positions and words as in one part.
 
-Most tests shorten parts, so that a text of some hundred characters has many.
+Most tests shorten parts, so that a text of some hundred characters has many parts.
 """
 
 from __future__ import annotations

@@ -281,7 +281,7 @@ def test_places_beyond_32_bits(base: int) -> None:
     ids, offsets, words = whole(tok, text, add_special_tokens=False)
     for size in (1, 64, 2000):
         stream = tok.stream(add_special_tokens=False, offsets=True)
-        # Pretend that this much text has been read.
+        # Set the counters of a stream as if this much text had been read.
         stream._characters, stream._spans._words = base, base  # type: ignore[union-attr]
         parts = []
         for piece in cut(text, range(size, len(text), size)):

@@ -190,5 +190,5 @@ assert compilers() == {"wordpiece"}, compilers()
 
 
 def test_a_document_is_read_without_compilers() -> None:
-    """Reading a tokenizer.json of any kind imports no compiler, and compiling it imports the compiler of its kind alone."""
+    """Reading a tokenizer.json of any kind imports no compiler, and compiling it imports only the compiler of its kind."""
     subprocess.run([sys.executable, "-c", READING, *(made().to_str() for made in KINDS.values())], check=True)

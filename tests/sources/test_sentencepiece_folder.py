@@ -148,8 +148,8 @@ def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with a class that only `transformers` supports is refused without `transformers`, and a folder with a setting that would
-    change ids always; the message contains its name and two remedies.
+    """A folder with a class that only `transformers` supports is refused if `transformers` is missing, and a setting that would change ids
+    is always refused; the message contains the name and two remedies.
     """
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=message) as caught:

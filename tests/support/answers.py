@@ -1,8 +1,9 @@
 """Digests of results of the reference library, which are stored because the reference is slower than the package.
 
-A question consists of the version and the settings of the reference and of texts. `answers.json` maps its digest to that of the answer, for
-the default tests and for the slow tier. By default, a test runs the reference only for missing answers, and in the slow tier for one in 16
-of the others; it fails if a stored answer is wrong. With ``--answers asked``, it always runs the reference. After a change of `tokenizers`
+A question consists of the version and the settings of the reference and of texts. `answers.json` maps the digest of a question to the
+digest of the answer, for the default tests and for the slow tier. By default, a test runs the reference only for missing answers; in the
+slow tier, it also runs the reference for one in 16 stored answers, and fails if a stored answer is wrong. With ``--answers asked``, it
+always runs the reference. After a change of `tokenizers`
 or of the texts, rewrite the file: ``python -m pytest -n 0 --answers anew FILES``, and the same with ``-m slow``. FILES are all tests that
 ask: ``tests/runtime/test_offsets*.py tests/machines/wordpiece/test_reference.py``.
 """
@@ -54,6 +55,6 @@ def answer(question: str, ask: Callable[[], str]) -> str:
 
 
 def keep() -> None:
-    """Write the digests of all questions and answers of this run to `answers.json`, in place of those of its tier."""
+    """Write the digests of all questions and answers of this run to `answers.json`, in place of the earlier ones of this tier."""
     tier = "slow" if tiers.LONG else "default"
     PATH.write_text(json.dumps({**TIERS, tier: ASKED}, indent=0, sort_keys=True) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ await fetch("result", { method: "POST", body: JSON.stringify(found) });
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """A server of files, which puts what a page posts into a queue."""
+    """A server of files, which puts data that a page posts into a queue."""
 
     def __init__(self, results: Queue[Any], *args: Any, **more: Any) -> None:
         self._results = results
@@ -47,7 +47,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def driven(folder: Path, steps: str, width: int) -> Any:
-    """The result of steps on the page of a folder.
+    """Run steps on the page of a folder, and return their result.
 
     Args:
         folder: a folder with an index.html, which gets two more files.

@@ -65,7 +65,7 @@ def on_terminal(*words: str | Path, program: list[str] | None = None, columns: i
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
     execute(program or [FST], *words, stderr=end, **more)
-    os.write(end, b"\0")  # an end mark: a read may return only a part, or wait if there is no data
+    os.write(end, b"\0")  # a mark at the end, because a read may return only a part of the data, or wait for more data
     shown = b""
     while not shown.endswith(b"\0"):
         shown += os.read(terminal, 10_000)

@@ -79,7 +79,7 @@ class C:
         return found
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> bytes:
-        """The bytes of ids."""
+        """The bytes to which ids decode."""
         row = np.array(ids, np.int32)
         arguments = self.table, row.ctypes.data_as(Ids), ctypes.c_size_t(len(row)), ctypes.c_int(skip_special_tokens)
         size = _checked(self.library.fst_decode(*arguments, None, ctypes.c_size_t(0)))
@@ -88,7 +88,7 @@ class C:
         return text.raw[:size]
 
     def decode_stream(self, parts: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> bytes:
-        """The bytes of ids that arrive in parts; each part is first decoded with too little memory."""
+        """The bytes to which ids that arrive in parts decode; each part is first decoded with too little memory."""
         found, decoder = b"", ctypes.create_string_buffer(3)
         for part in parts:
             row = np.array(part, np.int32)

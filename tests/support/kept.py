@@ -38,9 +38,7 @@ def bpe(source: Any, **options: Any) -> BpeTable:
 
 
 def tokenizer(source: Path) -> Any:
-    """The stored table of a file or folder of `SHARED`, or of another file without others next to it; if it is missing, it is compiled
-    first.
-    """
+    """The stored table of a file or folder of `SHARED`, or of a file alone in its folder; if missing, the table is compiled first."""
     key = source if source.is_relative_to(SHARED) else source.read_bytes()
     return _stored((source.name, key), lambda: fst.compile.tokenizer(source))
 

@@ -88,7 +88,9 @@ def test_table_of_a_file_pickles_as_its_path_and_digest(protocol: int, tmp_path:
 
 
 def test_pickle_is_whole_if_the_file_has_changed(tmp_path: Path) -> None:
-    """If the file of a table is replaced, removed, or becomes a folder, the pickle contains the table, as does that of a derived table."""
+    """If the file of a table is replaced, removed, or becomes a folder, the pickle contains the table, and so does the pickle of a derived
+    table.
+    """
     path, expected = tmp_path / "table.npz", pickle.dumps(tokenizer())
     tables().save(path)
     loaded = fst.load(path, fst.Tokenizer)
@@ -189,7 +191,7 @@ def test_pickled_tables_are_proven() -> None:
 
 
 class _Forged:
-    """An object whose pickle is that of a tokenizer, but contains any given bytes as the table."""
+    """An object whose pickle is like a tokenizer's, but contains the given bytes as the table."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

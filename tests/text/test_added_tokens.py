@@ -60,7 +60,9 @@ def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(15), 30))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
-    """With any added tokens, flags and settings of BERT's normalizer, the ids and offsets equal those of `tokenizers`."""
+    """Texts get the same ids and offsets as in `tokenizers`, with any added tokens, any flags of them, and any settings of BERT's
+    normalizer.
+    """
     chosen = random.Random(seed)
     options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")

@@ -1,4 +1,4 @@
-"""The charsmaps of SentencePiece's normalization rules have the strings and texts of those in `sentencepiece`."""
+"""The charsmaps of SentencePiece's normalization rules have the same strings and texts as in `sentencepiece`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_characters_are_those_of_the_library(rule: str) -> None:
 
 
 def test_stored_rule_is_that_of_the_library() -> None:
-    """The stored charsmap is that of the rule nfkc in `sentencepiece`, byte for byte, and the rule identity has none."""
+    """The stored charsmap equals the charsmap of the rule nfkc in `sentencepiece`, byte for byte, and the rule identity has no charsmap."""
     assert of_rule("nfkc") == charsmap("nfkc")
     assert of_rule("identity") == charsmap("identity") == b""
 

@@ -116,7 +116,7 @@ each_kind = pytest.mark.parametrize("kind", [LIKE_CLIP if kind == "BPE like CLIP
 
 
 def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[int, int]:
-    """Check the ids of texts whose tokens are all kept; return how many texts these are and how many others there are."""
+    """Check the ids of texts whose tokens are all kept; return the number of these texts and the number of the other texts."""
     tok, same, other = new.trained.tokenizer(), 0, 0
     for text in texts:
         ids = new.ids[old.encode(text)]
@@ -174,7 +174,7 @@ def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
 
 @cache
 def like_clip(way: str) -> tuple[Tokenizer, list[fst.Tokenizer]]:
-    """A vocabulary from one like CLIP's, saved in a folder: as the reference reads it, and as this package reads it; and its table."""
+    """A vocabulary that is made from one like CLIP's and saved in a folder: as read by the reference and by this package, and its table."""
     live = bpe_like_clip()
     ways: Mapping[str, Callable[[], Trained]] = {
         "like": lambda: fst.train.like(live, lines(), 340),

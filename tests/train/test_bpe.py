@@ -262,7 +262,7 @@ def test_worked_examples(words: dict[str, int], options: dict[str, Any], tokens:
 
 
 def test_counts_are_occurrences_when_a_token_was_made() -> None:
-    """The count of a symbol is its number of occurrences, that of a merged token its number of merges, and that of a special token 0."""
+    """The count of a symbol is its number of occurrences, the count of a merged token its number of merges, and of a special token 0."""
     result = bpe(Words.of_pairs([("aaa", 2), ("ab", 3)]), special_tokens=["<s>"])
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True)) == {"<s>": 0, "a": 9, "b": 3, "aa": 2, "ab": 3, "aaa": 2}
 

@@ -54,7 +54,7 @@ def texts() -> Iterator[list[str]]:
 
 
 def test_checkpoints_are_written_during_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run writes a checkpoint at every interval, and a run that is killed later resumes from the last of them."""
+    """A run writes a checkpoint at every interval, and a run that is killed resumes from the last checkpoint."""
     path, seen = tmp_path / "run.npz", list[int | None]()
     monkeypatch.setattr(control, "INTERVAL", 0.0)
     monkeypatch.setattr(control, "SHARE", 0)
@@ -86,7 +86,9 @@ def test_a_failed_checkpoint_does_not_end_a_run(
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_signals_write_the_checkpoint(name: str, tmp_path: Path) -> None:
-    """SIGTERM and SIGHUP make a run write a checkpoint; then the handler that was set before is called, and may end or continue the run."""
+    """SIGTERM and SIGHUP make a run write a checkpoint; then the signal handler that was set before the run is called, and may end or
+    continue the run.
+    """
     number, path, seen = getattr(signal, name), tmp_path / "run.npz", list[int]()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -116,7 +118,7 @@ def test_ignored_signals_stay_ignored() -> None:
 
 
 def test_runs_in_other_threads_set_no_handlers() -> None:
-    """A run outside the main thread leaves the handlers as they are."""
+    """A run outside the main thread does not change signal handlers."""
     found, before = list[Any](), signal.getsignal(signal.SIGTERM)
     thread = threading.Thread(target=lambda: found.append(counted(Control(lambda *_: found.append(signal.getsignal(signal.SIGTERM))))))
     thread.start()
@@ -154,7 +156,7 @@ class TestDeadlines:
     """Deadlines during counting."""
 
     def test_of_counting(self, tmp_path: Path) -> None:
-        """A count of endless documents ends at its deadline, and is marked as partial in the file; a complete count is not."""
+        """A count of endless documents ends at its deadline, and the file is marked as partial; the file of a complete count is not."""
         words = train.words(texts(), splitter="gpt2", deadline=0.2)
         assert words.documents > 0
         assert words.is_partial
@@ -177,14 +179,14 @@ class TestDeadlines:
         ],
     )
     def test_of_trainers(self, trainer: Callable[..., Any], options: dict[str, Any], tmp_path: Path) -> None:
-        """If the deadline ends the count, the vocabulary is from the words so far, is marked, and has no checkpoint."""
+        """If the deadline ends the count, the vocabulary is trained on the words so far, is marked, and has no checkpoint."""
         old = [train.bpe(["a b"], splitter="whitespace", special_tokens=["<unk>"])] if trainer in (train.like, train.extend) else []
         found = trainer(*old, texts(), deadline=0.2, checkpoint=tmp_path / "run.npz", **options)
         assert found.stopped == "deadline"
         assert not [*tmp_path.iterdir()]
 
     def test_mark(self, tmp_path: Path) -> None:
-        """The mark in a tokenizer.json is a field that `tokenizers` and this package read over; a complete vocabulary has none."""
+        """The mark in a tokenizer.json is a field that `tokenizers` and this package ignore; the file of a complete vocabulary lacks it."""
         documents = {"a b": train.bpe(["a b"], splitter="gpt2"), "texts": train.bpe(texts(), splitter="gpt2", deadline=0.1)}
         marks = [found.to_json()["model"].get("stopped") for found in documents.values()]
         assert marks == [None, "deadline"]

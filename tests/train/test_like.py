@@ -147,7 +147,7 @@ def test_pieces_are_those_of_transformers() -> None:
 
 
 def test_base_vocabulary_is_read_once(tmp_path: Path) -> None:
-    """The parts of a base vocabulary are enough, without its file."""
+    """Once the parts of a base vocabulary are read, its file is not needed."""
     path, old = tmp_path / "tokenizer.json", tokenizers.Tokenizer(models.WordPiece(vocab={"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     old.save(str(path))
     expected, stated = train.like(path, CORPUS, 200), parts_of(path)
@@ -156,7 +156,7 @@ def test_base_vocabulary_is_read_once(tmp_path: Path) -> None:
 
 
 def test_splitters_share_a_table() -> None:
-    """The table of a splitter is the same for all added tokens that its pattern does not find."""
+    """The table of a splitter does not depend on added tokens that the splitter's pattern does not contain."""
     assert table_for(replace(SPLITTERS["gpt2"], added=["<end>"])) is table_for(SPLITTERS["gpt2"])
 
 

@@ -69,7 +69,9 @@ def folder_like(name: str, folder: Path) -> Path:
     [pytest.param("Qwen2", "extend", marks=pytest.mark.slow), ("GPT2", "extend"), ("Bert", "trim"), ("Bert", "like")],
 )
 def test_folders_give_their_settings(name: str, way: str, tmp_path: Path) -> None:
-    """A vocabulary from a folder has its class, roles, chat template and maximum length, and unknown members of its configuration."""
+    """A vocabulary made from a folder has the folder's class, roles, chat template, maximum length and unknown members of the
+    configuration.
+    """
     old = folder_like(name, tmp_path)
     check(WAYS[way](old), loaded(old), tmp_path / "new")
     members = json.loads((tmp_path / "new/tokenizer_config.json").read_text("utf-8"))
@@ -78,7 +80,7 @@ def test_folders_give_their_settings(name: str, way: str, tmp_path: Path) -> Non
 
 
 def test_trained_vocabularies_give_their_settings(tmp_path: Path) -> None:
-    """A vocabulary from a trained vocabulary, or from its folder, has the settings of the first tokenizer."""
+    """A vocabulary made from a trained vocabulary, or from its saved folder, has the settings of the first base tokenizer."""
     old = folder_like("Bert", tmp_path)
     first = WAYS["like"](old)
     check(WAYS["extend"](first), loaded(old), tmp_path / "new")
@@ -88,7 +90,9 @@ def test_trained_vocabularies_give_their_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["trim", "like"])
 @pytest.mark.parametrize("name", thinned(CLASSES, 40))
 def test_live_tokenizers_give_their_settings(name: str, way: str, tmp_path: Path) -> None:
-    """A vocabulary from a tokenizer of `transformers` has its class, roles and settings, for every class that can be compiled."""
+    """A vocabulary made from a tokenizer of `transformers` has the tokenizer's class, roles and settings, for every class that can be
+    compiled.
+    """
     folder = folder_of(name, tmp_path)
     live = loaded(folder)
     try:
@@ -105,7 +109,7 @@ def small() -> Trained:
 
 
 def test_settings_of_users_are_saved(tmp_path: Path) -> None:
-    """Settings that a user names for a new vocabulary are in the folder and in the table; other roles follow from usual spellings."""
+    """Settings that a user passes for a new vocabulary are saved in folder and table; other roles follow from usual spellings."""
     new = small().with_settings(eos_token="</s>", bos_token="<s>", cls_token=None, chat_template=CHAT, model_max_length=77)
     new.save(tmp_path / "new")
     live, settings = loaded(tmp_path / "new"), new.tokenizer()._metadata.settings
@@ -136,7 +140,7 @@ def test_settings_that_do_not_hold_are_refused(given: dict[str, Any], message: s
 
 
 def test_members_that_do_not_hold_are_left_out() -> None:
-    """Ids, paths and templates of the old configuration are left out; with several templates, all are in the new configuration."""
+    """Ids, paths and templates in the old configuration are left out, and the new one contains all chat templates of the vocabulary."""
     document = Trained("BPE", {"a": 0}, np.zeros(1, np.int64), "size").to_json()
     templates = {"default": CHAT, "rag": "{{ documents }}"}
     gone = {"added_tokens_decoder": {"0": {}}, "tokenizer_file": "/x", "chat_template": "old", "eos_token": "</s>"}

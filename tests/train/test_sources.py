@@ -1,4 +1,4 @@
-"""The sources of trainers: a collection of names is either a list of files or a list of texts, and lines have any length."""
+"""Sources of trainers: a list is read either as names of files or as texts, and lines may have any length."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def listed(words: Words) -> list[tuple[bytes, int]]:
     ],
 )
 def test_missing_files_are_refused(source: Any, item: str, why: str) -> None:
-    """A collection that contains files and other items, or only paths of missing files, is refused with the item and both remedies."""
+    """A collection that contains files and other items, or only paths of missing files, is refused, and the message contains the item and
+    both remedies.
+    """
     calls = partial(train.words, splitter="gpt2"), partial(train.bpe, splitter="gpt2"), partial(train.like, OLD)
     for call in (*calls, partial(train.extend, OLD, add=1), partial(train.trim, OLD, keep=3)):
         with pytest.raises(UnsupportedError) as refused:
@@ -90,7 +92,7 @@ def test_names_are_texts_or_files_on_request() -> None:
 
 
 def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines longer than other commands read in one piece are counted; a line beyond the limit is refused with its file and number."""
+    """Lines that are too long for other commands are counted, but a line beyond the limit is refused with the file and the line number."""
     monkeypatch.setattr(lines, "MOST_BYTES", 1000)
     texts = ["a\n", f"{'ab ' * CHUNK}\n", "b"]
     (tmp_path / "long.txt").write_text("".join(texts))
@@ -104,7 +106,9 @@ def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_splitters_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A splitter that an earlier process compiled is read from the cache of tables, and splits in the same way; others are compiled."""
+    """A splitter that an earlier process compiled is read from the cache of tables, and splits in the same way; other splitters are
+    compiled.
+    """
     expected = listed(train.words(["one two 3"], splitter=r"\w|\d+"))
     counting._kept_table.cache_clear()
 

@@ -236,7 +236,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path: Path) -> None:
 
 
 def test_table_is_saved(tmp_path: Path) -> None:
-    """A result that is saved as .npz gives a file of the compiled table."""
+    """Saving a result as .npz writes the compiled table."""
     wordpiece().save(tmp_path / "a.npz")
     assert fst.Tokenizer.load(tmp_path / "a.npz").get_vocab() == wordpiece().tokenizer().get_vocab()
 

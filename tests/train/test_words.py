@@ -35,7 +35,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
 LONG = ("o200k", "cl100k")  # compiling each of these takes a second; "cl100k" has the same splitter as "llama3"
-OF_TOKENIZERS = [name for name, pipeline in SPLITTERS.items() if pipeline.rule is None]  # test_sentencepiece.py tests the other one
+OF_TOKENIZERS = [name for name, pipeline in SPLITTERS.items() if pipeline.rule is None]  # test_sentencepiece.py tests the other splitter
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
 
 

@@ -3,9 +3,9 @@
     pip install outlines-core llguidance jsonschema
     PYTHONPATH=tests:tests/bench python tests/bench/analyses/guide_differences.py [SHARE WALKS]
 
-The patterns and schemas are those of `guide.py`, and one in SHARE [16] of the published schemas of the shared data, with WALKS [3] random
-walks each; the tokens are those of GPT-2. See `support.machines.mask_differences` for the causes. A row contains the number of patterns and
-schemas, the number of tokens, and the shortest text.
+The patterns and schemas are those of `guide.py`, and one in SHARE [16] of the published schemas in the shared data, each with WALKS [3]
+random walks. The tokens are GPT-2's. See `support.machines.mask_differences` for the causes. A row contains a cause, the number of patterns
+and schemas with this difference, the number of tokens, and the shortest text.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """OpenFst's choice among paths of equal weight, ``shortestpath(text @ machine)``, by a slow walk.
 
 OpenFst composes the text with the machine, and drops the arcs that are on no path. A depth-first search follows the arcs of each node in
-the order of the machine, first those that read nothing. Nodes are relaxed in the reverse of the order in which the search leaves them, and
-a path replaces another only if its weight, a sum in single precision, is smaller. So of equal paths to a node, the one is kept whose last
-arc leaves the node that is relaxed first. A composition without weights is relaxed from a stack instead. OpenFst's treatment of cycles is
-not copied.
+the order of the machine, first the arcs that read nothing. Nodes are relaxed in the reverse of the order in which the search leaves them,
+and a path replaces another only if its weight, a sum in single precision, is smaller. So of equal paths to a node, OpenFst keeps the path
+whose last arc leaves the node that is relaxed first. A composition without weights is relaxed from a stack instead. OpenFst's treatment of
+cycles is not copied.
 
-Weights do not change the place of a node in this order. It is that of the first path to the node, by the order of the arcs from the start
-of the text.
+Weights do not change the place of a node in this order. This place is that of the first path to the node, if paths are ordered by their
+arcs from the start of the text.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def left(start: Node, following: Callable[[Node], Iterable[Node]]) -> list[Node]
 
 
 def relaxed(start: Node, graph: Graph, ends: Mapping[Node, np.float32]) -> str:
-    """The output of the best path through a composition, which has one."""
+    """The output of the best path through a composition that has at least one path."""
     weights, backs = {start: np.float32(0)}, dict[Node, tuple[Node, int]]()
     least, end = np.float32(np.inf), start
     has_weights = any(step.weight for row in graph.values() for step in row)

@@ -1,4 +1,4 @@
-"""Compare best paths with OpenFst's on the test cases of text normalizers, and count the ties that the two decide differently.
+"""Compare best paths with OpenFst's on the test cases of text normalizers, and count the ties in which the two choose different paths.
 
     pip install pynini nemo_text_processing WeTextProcessing
     PYTHONPATH=tests/bench nice python tests/bench/analyses/ties.py [FOLDER] [--only WORDS] [--grammars GRAMMARS] [--limit N] [--seconds N]
@@ -6,16 +6,17 @@
 FOLDER [../shared/data] contains the cases of NeMo text processing and of WeTextProcessing in ``oracles/words``. Each package builds its own
 grammars, in a process with at most 6 GB of memory and N seconds [1800], and stores them in GRAMMARS for the next run. `--only` selects rows
 by their names. The package normalizes each text by pynini; `Rewriter` reads the same text as pynini in each step (tagger, verbalizer,
-post-processor), so a difference changes no later step. A case belongs to the last column that one of its steps needs:
+post-processor), so a difference in one step does not change later steps. A case is counted in the last of these columns to which one of its
+steps belongs:
 
 equal: `apply` returns the text of OpenFst, or neither has a path
 ties: OpenFst's text is one of `ties(text, limit=N)` [2000]
-tied: it is not, but its weight is least; there are more ties than the limit
-rounded: its weight is larger by a difference that sums in single precision, those of OpenFst, do not show
+tied: OpenFst's text is not one of them, but has the least weight; there are more ties than the limit
+rounded: the weight of OpenFst's text is larger, by a difference that OpenFst's sums in single precision do not show
 other: anything else
 
-Cases of the last three kinds are listed after the table. "order" counts cases of all columns but the first in which `openfst_order.py`
-finds OpenFst's text, and "unexpected" cases of any column in which OpenFst's text is not the one that the package expects.
+Cases of the last three kinds are listed after the table. "order" counts the cases of all columns but the first in which `openfst_order.py`
+finds OpenFst's text. "unexpected" counts the cases of any column in which OpenFst's text is not the text that the package expects.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from rows import FOLDER
 
 KINDS = ("equal", "ties", "tied", "rounded", "other")
 MEMORY = 6 << 30
-SINGLE = 2.0**-20  # relative difference of sums in single precision
+SINGLE = 2.0**-20  # maximum relative difference by which sums in single precision are wrong
 LONGEST = 300  # number of characters of a listed text
 
 
 class Compared(NamedTuple):
-    """The column of a step, whether `openfst_order.py` finds OpenFst's text, and a line that describes the step, or an empty one."""
+    """The column of a step, whether `openfst_order.py` finds OpenFst's text, and a line that describes the step, or an empty line."""
 
     kind: str
     in_order: bool
@@ -68,7 +69,7 @@ class Comparison:
             self._arcs = read_openfst(f"{folder}/machine.fst", unit="utf-8")
 
     def compared(self, text: str, found: str | None) -> Compared:
-        """Compare the new text of OpenFst with those of this package."""
+        """Compare the new text of OpenFst with the new texts of this package."""
         from fst.errors import TextError
 
         try:

@@ -1,4 +1,4 @@
-"""The compiler of the best path: files, labels, texts of machines, and what is refused."""
+"""The compiler of the best path: files, labels, texts of machines, and refusals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_bytes_and_characters(tmp_path: Path) -> None:
-    """Labels up to 255 in a file of OpenFst without symbols are bytes unless `unit` is "character" or a larger label is a character, and
+    """In a file of OpenFst without symbols, labels up to 255 are bytes unless `unit` is "character" or a larger label is a character;
     labels of AT&T text are characters.
     """
     Fst.from_strings([("é", "ü")], unit="utf-8").write_openfst(tmp_path / "bytes.fst")
@@ -65,20 +65,20 @@ def test_bytes_and_characters(tmp_path: Path) -> None:
 
 
 def test_symbols_are_characters() -> None:
-    """A symbol of several characters is read and written as its characters; the weights decide between readings."""
+    """A symbol of several characters is read and written as its characters; if a text can be read in two ways, the weights decide."""
     machine = Fst.from_arcs([(0, 1, "<n>", "noun", 1.0), (0, 2, "<", "[", 0.25), (2, 3, "n", "N", 0.25), (3, 1, ">", "]", 0.25)], [1])
     assert rewritten(best_path(machine), ["<n>"]) == ["[N]"]
     assert rewritten(best_path(Fst.from_strings([("a", "<n>")], symbols=["<n>"])), ["a"]) == ["<n>"]
 
 
 def test_null_characters() -> None:
-    """U+0000 is a character like others, where a symbol contains it, and a byte without arcs elsewhere."""
+    """If a symbol contains U+0000, it is a character like others; otherwise it is a byte without arcs."""
     machine = Fst.from_arcs([(0, 0, "\0x", "y"), (0, 0, "a", "\0")], [0])
     assert rewritten(best_path(machine, unknown="copy"), ["\0xa", "\0a"]) == ["y\0", "\0a"]
 
 
 def test_folding() -> None:
-    """States that are passed without a choice need no rows: a chain of arcs that write is one arc."""
+    """States without a choice need no rows: a chain of arcs that only write becomes one arc."""
     table = best_path(Fst.from_strings([("ab", "one long output")]))
     assert (len(table.finals), len(table.labels)) == (3, 2)
     assert rewritten(table, ["ab"]) == ["one long output"]
@@ -93,7 +93,7 @@ def test_machine_without_paths() -> None:
 
 
 def test_negative_cycle() -> None:
-    """A cycle of arcs that read nothing and have a negative weight is refused with its states; one on no path is ignored."""
+    """A cycle that reads nothing and has a negative weight is refused with its states, unless no path passes it."""
     arcs: list[Any] = [(0, 1, "a", "a"), (1, 2, "", "x", -1.0), (2, 1, "", "y", 0.5), (2, 3, "", "")]
     with pytest.raises(VocabularyError, match=r"the arcs (1 → 2 → 1|2 → 1 → 2) read nothing and have a negative weight"):
         best_path(Fst.from_arcs(arcs, [1, 2, 3]))
@@ -126,7 +126,7 @@ def test_machines_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_shared_chains() -> None:
-    """Long outputs that many arcs share are not copied to each of them, and the texts are the same."""
+    """Long outputs that many arcs share are not copied to each of these arcs, and new texts are the same."""
     size = 2000
     chain: list[Any] = [(state, state + 1, "", "x") for state in range(1, size)]
     table = best_path(Fst.from_arcs([*chain, *((0, state, chr(0x4E00 + state), "") for state in range(1, size))], [size]))
@@ -135,7 +135,7 @@ def test_shared_chains() -> None:
 
 
 def test_wrong_machines() -> None:
-    """A lone surrogate as output, and a path inside a cycle that exceeds the range of weights, are refused."""
+    """An output that is a lone surrogate is refused, and so is a path inside a cycle whose weight exceeds the range of weights."""
     with pytest.raises(VocabularyError, match=r"an arc of state 0 writes .* not text"):
         best_path(Fst.from_arcs([(0, 1, "a", 0xD800)], [1]))
     heavy: list[Any] = [(state, (state + 1) % 800, "", "", 3e38) for state in range(800)]

@@ -1,4 +1,4 @@
-"""Best paths by their definition: walk and kernel against all paths, on small random machines and texts."""
+"""Best paths: walk and kernel are compared with all paths of small random machines."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def drawn(seed: str, count: int = MACHINES) -> Iterator[tuple[random.Random, Fst
 
 @pytest.fixture
 def small_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Working arrays that are full after a few layers."""
+    """Make working arrays so small that a few layers fill them."""
     for name, size in (("MIN_LAYERS", 8), ("MIN_ITEMS", 8), ("MIN_BACKS", 8), ("MIN_TRAIL", 4)):
         monkeypatch.setattr(arguments, name, size)
 
 
 @pytest.mark.slow
 def test_walk_finds_the_least_weight() -> None:
-    """The walk finds a path exactly where one exists; its weight is the least, and no path with its output has less."""
+    """The walk finds a path if and only if one exists; its weight is the least of all paths, and the least of the paths with its output."""
     for draw, machine in drawn("walk"):
         table = best_path(machine)
         table.prove()
@@ -79,7 +79,7 @@ def test_kernel_equals_walk() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_arrays")
 def test_full_arrays() -> None:
-    """Where arrays are full, the kernel writes what is certain, drops layers, and lets arrays grow, with the same result."""
+    """If arrays are full, the kernel writes the output that is certain, drops layers, and lets arrays grow, with the same result."""
     for draw, machine in drawn("full"):
         table, texts = best_path(machine, unknown="copy"), drawn_texts(draw, 4, 60)
         assert rewritten(table, texts) == [walked(table, text) for text in texts]
@@ -101,7 +101,7 @@ def test_spans_equal_those_of_the_walk() -> None:
 
 @pytest.mark.slow
 def test_parts_equal_the_whole() -> None:
-    """A text that is read in parts, each from where the last call stopped, is rewritten as in one call."""
+    """A text that is read in parts, each from the position at which the last call stopped, is rewritten as in one call."""
     for draw, machine in drawn("parts"):
         table, runner = best_path(machine), BestPaths(best_path(machine))
         for text in drawn_texts(draw, 3, 30):
@@ -124,7 +124,7 @@ def _part(runner: BestPaths, data: bytes, more: Any, place: Any, buffers: Any) -
 
 @pytest.mark.slow
 def test_negative_weights() -> None:
-    """With negative weights, weights are the least, too, unless a cycle of ε-arcs of negative weight on a path is refused."""
+    """Negative weights also give paths of least weight, unless a path has a cycle of ε-arcs of negative weight, which is refused."""
     tables = list[BestPathTable]()
     for number in range(MACHINES):
         draw = random.Random(f"negative {number}")
@@ -149,7 +149,7 @@ def test_equal_weights() -> None:
 
 
 def test_text_without_a_path() -> None:
-    """A text without a path is an error that has its row, and the byte after which no path continues."""
+    """A text without a path is an error that contains the row, and the byte after which no path continues."""
     table = best_path(Fst.from_strings([("ab", "x"), ("abcd", "y")]))
     for text, place in (("abx", 2), ("abc", 3), ("", 0)):
         with pytest.raises(TextError, match=f"row 1: no path through the transducer goes on after byte {place}") as caught:

@@ -1,4 +1,4 @@
-"""Taggers of WeTextProcessing: their best paths as OpenFst has found them."""
+"""Best paths of WeTextProcessing's taggers, compared with those that OpenFst found."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ORACLES = SHARED / "oracles" / "morphology"
 @needs_shared
 @pytest.mark.parametrize("name", ["zh_tn_tagger.fst", "zh_itn_tagger.fst", pytest.param("en_tn_tagger.fst", marks=pytest.mark.slow)])
 def test_taggers(name: str) -> None:
-    """The walk finds OpenFst's weights, and its texts where one path is the best; the kernel writes the same texts, and where several paths
-    are the best, OpenFst's text is one of the ties.
+    """The walk finds OpenFst's weights and the kernel the walk's texts, which are OpenFst's if one path is best; if several are, OpenFst's
+    text is one of the ties.
     """
     with gzip.open(ORACLES / "wetext.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [row for row in map(json.loads, lines) if row["fst"] == name]

@@ -14,7 +14,7 @@ NUMBERS = Fst.from_strings([("2 m", "two meters", 1.0), ("2", "two", 1.0), (" m"
 
 
 def test_texts() -> None:
-    """The best path of the whole text decides, offsets are those of the characters that arcs read, and there are no rules to explain."""
+    """The result is the best path of the whole text, offsets are spans of the characters that arcs read, and `explain` is refused."""
     rewriter = fst.Rewriter(best_path(NUMBERS))
     assert repr(rewriter).startswith("<fst.Rewriter of best-path: ")
     assert rewriter.apply_batch(["2 m2", "a", ""]) == ["two meterstwo", "a", ""]
@@ -24,7 +24,7 @@ def test_texts() -> None:
 
 
 def test_row_without_a_path() -> None:
-    """An error has the row of the whole batch, on any number of threads."""
+    """An error contains the row number in the whole batch, on any number of threads."""
     rewriter = fst.Rewriter(best_path(NUMBERS))
     texts = ["a" * 600] * 2000
     texts[1500] += "x"
@@ -35,7 +35,7 @@ def test_row_without_a_path() -> None:
 
 
 def test_streams() -> None:
-    """A stream returns what is certain, and all of it at the end; a text without a path is an error."""
+    """A stream returns the output that is certain, and the rest at the end; a text without a path is an error."""
     stream = fst.Rewriter(best_path(NUMBERS)).stream()
     stream.write("éa2")
     assert stream.read() == "ea"

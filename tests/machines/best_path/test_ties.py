@@ -29,7 +29,7 @@ def drawn(draw: random.Random) -> Fst:
 
 
 def test_ties_are_the_texts_of_least_weight() -> None:
-    """Exactly the outputs of paths of least weight are found, each once, and as many as asked for."""
+    """`ties` finds exactly the outputs of all paths of least weight, each once, up to the limit."""
     many = 0
     for number in range(50):
         draw = random.Random(number)
@@ -48,7 +48,7 @@ def test_ties_are_the_texts_of_least_weight() -> None:
 
 
 def test_first_is_the_text_of_apply() -> None:
-    """The first of the ties is the text that `apply` returns, a text of rules has one, and wrong arguments are refused."""
+    """The first of the ties is the text that `apply` returns, rules give one text, and wrong arguments are refused."""
     hundreds = [("100", "one hundred", 1.0), ("100", "a hundred", 1.0), ("1", "one", 0.5), ("00", " oh oh", 0.5)]
     words = Fst.from_strings([*hundreds, ("2", "two", 1.0)])
     rewriter = fst.Rewriter(best_path(words.closure()))
@@ -65,7 +65,7 @@ def test_first_is_the_text_of_apply() -> None:
 
 
 def test_ties_that_are_not_text() -> None:
-    """Where a new text of least weight ends inside a character, the error is that of texts, not of the decoder."""
+    """If a new text of least weight ends inside a character, a `TextError` is raised, not an error of the decoder."""
     arcs = [(0, 1, ord("a"), 0xC3), (1, 2, ord("b"), 0xA9), (0, 2, ord("a"), ord("x")), (2, 3, ord("b"), 0), (1, 3, ord("b"), 0)]
     rewriter = fst.Rewriter(best_path(Fst.from_arcs(arcs, [2, 3], unit="utf-8")))
     assert rewriter.ties("a") == ["x"]

@@ -53,7 +53,7 @@ def table_of(written: Json) -> BpeTable:
 
 @some.composite
 def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
-    """Draw merges in any order, most of which apply to some text."""
+    """Draw merges in any order; most of these merges apply to some text."""
     tokens = [affixes.name(part) for byte in b"ab " for part in affixes.places(byte)]
     merges = list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 9))):

@@ -156,7 +156,7 @@ def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> N
 
 
 def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
-    """Compute, by the definition of BPE, the left part, right part and rank of the last merge of every canonical token."""
+    """Compute, by the definition of BPE, the left part, the right part and the rank of the last merge for each canonical token."""
     ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
     found = {}
     for token in merges.tokens:
@@ -230,8 +230,8 @@ def test_tokens_have_a_greatest_length() -> None:
 
 
 class SlowStates:
-    """The states of a merge list, computed by their definition: for each state F, and for each item the remaining strings with the
-    tokens that they complete.
+    """The states of a merge list, computed by their definition: for each state F, and for each item the remaining strings, with the tokens
+    that these strings complete.
     """
 
     def __init__(self, merges: Merges) -> None:

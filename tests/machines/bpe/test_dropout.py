@@ -391,7 +391,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     def printed(*seed: str) -> list[str]:
         lines = call("encode", table, path, *options, "--dropout", "0.3", *seed).stdout.split("\n")[:-1]
-        return lines if not options else [*lines[1:4], *lines[5:]]  # omits the empty lines, which stand for nulls
+        return lines if not options else [*lines[1:4], *lines[5:]]  # omits the empty lines, which represent nulls
 
     assert printed("--seed", "7") == expected
     for module, limit, size in ((columns, "MOST_ROWS", 3), (streams, "CHUNK", 200)):
@@ -478,7 +478,7 @@ def test_tables_have_all_merges() -> None:
 @examples(50)
 @given(tokens=some.sets(some.text("ab", min_size=2, max_size=5), max_size=12), seed=some.integers(0, 99))
 def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
-    """Any two tokens whose concatenation is a token form a merge; its rank is that of this token, then those of the two tokens."""
+    """Any two tokens whose concatenation is a token form a merge; merges are ordered by the rank of this token, then by the two tokens."""
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
     names = [*(bytes([byte]) for byte in range(256)), *longer]

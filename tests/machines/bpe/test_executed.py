@@ -1,4 +1,4 @@
-"""The merges that tables without an automaton need: those that the slow walk executes."""
+"""The merges that tables without an automaton need, which are those that the slow walk executes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.machines.bpe.merge_list import ranks_of, steps
 
 @pytest.mark.parametrize("seed", range(4))
 def test_only_executed_merges_are_needed(seed: int, tmp_path: Path) -> None:
-    """For a vocabulary of ranks, the slow walk executes on all texts only the merges that are needed, and each of them on its own token."""
+    """For a vocabulary of ranks, the slow walk executes only needed merges on all texts, and executes each of them on its own token."""
     draw = random.Random(seed)
     tokens = sorted({"".join(draw.choices("abc", k=draw.randrange(2, 6))) for _ in range(60)})
     draw.shuffle(tokens)

@@ -30,8 +30,8 @@ from fst.runtime.rows import batch
 
 
 def test_improper_lists_have_no_automaton() -> None:
-    """A table always contains its merges, and also contains an automaton, unless some merge makes a token before a merge makes one of
-    its parts.
+    """A table always contains its merges, and also contains an automaton, unless some merge makes a token before another merge makes one of
+    the token's parts.
     """
     late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
     assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
@@ -91,7 +91,7 @@ def test_long_runs_are_periodic(unit: str) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("length", range(int(merge_queue.FEW) - 2, int(merge_queue.FEW) + 3))
 def test_few_atoms_merge_without_the_queue(length: int) -> None:
-    """Pre-tokens of about the length from which the queue is used have the ids of the slow walk."""
+    """Pre-tokens of about the length at which the queue begins to be used have the ids of the slow walk."""
     draw, table = random.Random(length), small(ONE_PIECE, LATE).table
     for _ in range(50):
         text = "".join(draw.choices("abc", k=length))

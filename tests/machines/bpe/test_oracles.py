@@ -80,7 +80,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     if row["expected_kind"] == "ids":
         assert ids == row["expected"]
     elif row["expected_kind"] == "tokens":
-        # An expected token may have whitespace at its ends that the token in the vocabulary does not have.
+        # An expected token may have additional whitespace at its ends, which the token in the vocabulary does not have.
         assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
     else:
         assert row["expected_kind"] == "starts"

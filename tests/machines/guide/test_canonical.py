@@ -59,7 +59,7 @@ REAL = {
     "cl100k": ("vocab_bpe/cl100k_base", "BPE"),
     "qwen3": ("vocab_bpe/qwen3/tokenizer.json.gz", "BPE"),
 }
-# Patterns, each with the vocabulary with which the default tests try it; the slow tier tries a sample of the others.
+# Patterns, each with the vocabulary of its default test; the slow tier tests a sample of the other pairs.
 PATTERNS = {
     r"hello( world| wor| worlds)?": "gpt2",
     r"(it's|its|it'll|' ll|'l|l){1,2}": "gpt2",
@@ -79,7 +79,7 @@ VALUES = {"gpt2": r'(\{"name": "[A-Za-z .]{1,20}", "age": [0-9]{1,3}\})?', "bert
 
 
 def cases(patterns: dict[str, str]) -> list[Any]:
-    """Every pattern with its vocabulary; and a sample of the pairs with other real vocabularies, marked slow."""
+    """Every pattern with its own vocabulary, and a sample of patterns with other real vocabularies, marked slow."""
     pairs = [(name, regex, name == default) for name, (regex, default) in product(REAL, patterns.items())]
     others = [pytest.param(name, regex, marks=pytest.mark.slow) for name, regex, is_default in pairs if not is_default]
     return [*(pytest.param(name, regex) for name, regex, is_default in pairs if is_default), *thinned(others, 4)]
@@ -96,7 +96,7 @@ def real(name: str) -> fst.Tokenizer:
 
 
 def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
-    """Compare all masks of a pattern, made late or stored in a table, with their definition; return the number of paths."""
+    """Compare all masks of a pattern, made at their first use or stored in a table, with their definition; return the number of paths."""
     paths = canonical.encodings(tok, canonical.texts_of(from_regex(regex)))
     if not paths:
         with pytest.raises(UnsupportedError, match="no text of the pattern"):
@@ -116,14 +116,16 @@ def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "regex", "stored"), thinned(product(SMALL, LETTERS, [False, True]), 4))
 def test_masks_are_the_definition(name: str, regex: str, stored: bool) -> None:
-    """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
+    """After every path, a mask allows exactly the next ids of texts whose ids decode to the same text, and the end exactly after such a
+    text.
+    """
     assert check(fst.Tokenizer(table_of(name)), regex, stored=stored)
 
 
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None:
-    """The same for WordPiece."""
+    """Canonical masks of WordPiece equal their definition."""
     tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
     assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex, stored=stored)
 
@@ -131,21 +133,21 @@ def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
-    """The same for Unigram."""
+    """Canonical masks of Unigram equal their definition."""
     assert check(spaced(table_of("unigram")), regex, stored=stored)
 
 
 @needs_shared
 @pytest.mark.parametrize(("name", "regex"), cases(PATTERNS))
 def test_masks_of_real_vocabularies_are_the_definition(name: str, regex: str) -> None:
-    """The same for real vocabularies."""
+    """Canonical masks of real vocabularies equal their definition."""
     assert check(real(name), regex)
 
 
 @needs_shared
 @pytest.mark.parametrize(("name", "regex"), cases({regex: name for name, regex in VALUES.items()}))
 def test_random_walks_are_encodings(name: str, regex: str) -> None:
-    """The ids of every walk to a final state are those of their text, and a walk is never stuck."""
+    """The ids of every walk to a final state equal the tokenizer's ids of the decoded text, and a walk can always go on."""
     tok, draw = real(name), np.random.default_rng(7)
     guide = fst.Guide(tok, regex=regex, canonical=True)
     for _ in range(20 if LONG else 2):
@@ -168,13 +170,13 @@ def composing(tmp_path: Path) -> Any:
 
 @pytest.mark.slow
 def test_texts_that_a_normalizer_changes_are_left_out(composing: Any) -> None:
-    """A text is canonical only if NFC leaves it alone: marks may not compose, nor change the order of other marks."""
+    """A text is canonical only if NFC does not change it: marks may neither compose nor be in another order."""
     assert check(fst.Tokenizer(composing), r"(e|é|\u0301|\u0323|\u1112|\u1161|\u11ab|하|x){1,3}")
 
 
 @pytest.mark.slow
 def test_automaton_of_composed_texts(composing: Any) -> None:
-    """The automaton reads exactly the texts that composition leaves alone."""
+    """The automaton reads exactly the texts that composition does not change."""
     by = composing.metadata.text.normalizer.composition
     classes, norms = composed_texts(by)
     draw, pairs, marks = random.Random(5), [*by.pairs], [*by.orders]
@@ -192,7 +194,7 @@ def test_automaton_of_composed_texts(composing: Any) -> None:
 
 @needs_shared
 def test_last_line_break_before_a_word_is_alone() -> None:
-    """GPT-2 cuts the last line break of a run from the others if a word follows, and only then."""
+    """If and only if a word follows, GPT-2 separates the last line break of a run from the others."""
     tok = real("gpt2")
     guide = fst.Guide(tok, regex=r"\n\n(a|\n)?", canonical=True)
     one, two = (tok.encode(text).tolist() for text in ("\n\na", "\n\n"))
@@ -217,7 +219,7 @@ def test_long_words_are_unknown() -> None:
 
 @pytest.mark.slow
 def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
-    """A token is allowed only if a text goes on after it that keeps it: a search in full finds that none does."""
+    """A token is forbidden if a complete search finds no later text that keeps it."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     first = {regex: fst.Guide(tok, regex=regex, canonical=True).allowed(0).tolist() for regex in ("ab", "abb", "ab?", "a(b|c)", "aab*")}
     number = tok.token_to_id
@@ -233,7 +235,7 @@ def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("regex", ["ab(bb)*", "(a|b|ab| ){0,12}", "[^a]*(ab|\\()"])
 def test_table_is_the_late_guide(regex: str, tmp_path: Path) -> None:
-    """A table, saved and loaded, has the masks of the late guide after all tokens, also where texts have no end."""
+    """After all tokens, a saved and loaded table has the masks of the guide without a table, even if texts have no end."""
     tok = fst.Tokenizer(wordpiece([*TOKENS, "##(", "é"]))
     late = fst.Guide(tok, regex=regex, end_id=1, canonical=True)
     fst.Guide(compile_guide(tok, regex=regex, end_id=1, canonical=True)).save(tmp_path / "guide.npz")
@@ -252,11 +254,11 @@ def test_table_is_the_late_guide(regex: str, tmp_path: Path) -> None:
                 queue.append(after)
     inner = [state for state in states if 0 <= state < len(found._table.finals)]
     different = {(found.is_final(state), *(found.step(state, number) for number in range(found.size))) for state in inner}
-    assert len(different) == len(inner)  # equal states are one
+    assert len(different) == len(inner)  # equal states are merged
 
 
 def test_tokens_with_the_same_text_are_different() -> None:
-    """The bytes of a marked token are not the beginning of those of another token, also if both write the same text."""
+    """The bytes of a marked token never begin the bytes of another token, even if both write the same text."""
     vocabulary = vocabulary_of(wordpiece(["[UNK]", "a", "##a", "b", "##.", "."]))
     data, ends = marked_tokens(vocabulary)
     tokens = [data[begin:end].tobytes() for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
@@ -265,7 +267,7 @@ def test_tokens_with_the_same_text_are_different() -> None:
 
 @pytest.mark.slow
 def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table with too many states, steps or nodes is refused, and a search that visits too many states ends."""
+    """A table with too many states, steps or nodes is refused, and a search stops after too many states."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     for name, found in (("MAX_STATES", "states or more, at ' a"), ("MAX_STEPS", "steps or more"), ("MAX_NODES", "beginnings")):
         with monkeypatch.context() as patch:
@@ -281,7 +283,7 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_sums_of_long_words_are_relative() -> None:
-    """A word without an end has few states: the sums of its best paths are compared, and not stored."""
+    """A word without an end has few states, because sums of best paths are compared but not stored."""
     table = compile_guide(spaced(table_of("unigram")), regex="(é|a|b)*", canonical=True)
     assert 1 < len(table.finals) < 100
 
@@ -329,7 +331,7 @@ class TestGuide:
 
     @pytest.mark.slow
     def test_states(self, guide: fst.Guide) -> None:
-        """The end is a token, allowed after a text and after itself; after a token that is not allowed, nothing is."""
+        """The end is a token that is allowed after a text and after itself; after a forbidden token, no token is allowed."""
         ab, bb = (TOKENS.index(name) for name in ("ab", "##bb"))
         state = guide.step(guide.start, ab)
         assert guide.allowed(state).tolist() == [1, bb]
@@ -393,7 +395,7 @@ class TestGuide:
 
     @pytest.mark.slow
     def test_search_in_full(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without rows for later texts, every token needs a search in full, and masks are the same."""
+        """Without rows for later texts, every token needs a complete search, and masks are the same."""
         tok, regex = fst.Tokenizer(wordpiece(TOKENS)), "(a|b|ab|aab){1,5}"
         usual = fst.Guide(tok, regex=regex, canonical=True)
         monkeypatch.setattr(canonical_states, "CAPACITY", 0)

@@ -1,4 +1,4 @@
-"""Masks beside those of outlines-core and llguidance; see `support.machines.mask_differences`."""
+"""Masks compared with those of outlines-core and llguidance; see `support.machines.mask_differences`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import fst
 
 PATTERNS = [r"-?(0|[1-9][0-9]{0,2})(\.[0-9]{1,6})?", r"([A-Z][a-z]{1,9} ){1,3}é?\.", r"[^\n]{1,9}"]
 SHARE, WALKS = 80, 1
-KNOWN = {*FREEDOMS, "formats", "a name twice"}  # texts that this package alone refuses, as the page of exactness says
+KNOWN = {*FREEDOMS, "formats", "a name twice"}  # texts that only this package refuses, see docs/exactness.md
 
 
 @pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("kind", [Outlines, LlGuidance])
 def test_every_difference_has_a_cause(kind: Any) -> None:
-    """No token of a difference is allowed here and wrong, or refused here and right in another way than the documented ones."""
+    """Where masks differ, this package allows no wrong token, and refuses a right token only for a documented reason."""
     for library in ("jsonschema", "outlines_core" if kind is Outlines else "llguidance"):
         pytest.importorskip(library, reason=f"{library} is not installed")
     tokens = Tokens(fst.Tokenizer(tokenizer(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json")))

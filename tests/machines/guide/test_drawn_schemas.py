@@ -1,4 +1,4 @@
-"""Automata of drawn schemas, with `jsonschema` as the judge of drawn values."""
+"""Automata of random schemas; `jsonschema` decides whether random values are valid."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_an_automaton_accepts_the_values_that_a_schema_allows(part: int) -> None
         schema = drawn.schema()
         try:
             automaton = compiled(schema)
-        except UnsupportedError:  # it needs too many states
+        except UnsupportedError:  # the schema needs too many states
             continue
         known = literals(schema)
         for value in [*known, *(drawn.value(known=known) for _ in range(VALUES))]:

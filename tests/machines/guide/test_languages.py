@@ -25,7 +25,7 @@ NUMBERS = st.builds(
 )
 BOUNDS = ["0", "1", "9", "10", "-1", "-10", "0.5", "-0.5", "12.345", "-100", "99.99", "300", "0.001", "1e3", "-12.0", "1e30"]
 ORDERS = [(0, 1), (1,), (-1,), (-1, 0), (0,), (-1, 1)]
-# Patterns whose meaning in Python is the same, with ``$`` as ``\Z`` and with re.ASCII.
+# Patterns that have the same meaning in Python, if ``$`` is written as ``\Z`` and re.ASCII is set.
 FOUND = [
     *(
         "",
@@ -83,7 +83,7 @@ def test_patterns_are_found_like_those_of_python(pattern: str, text: str) -> Non
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.sampled_from(["a*", "(ab)*", "[^a]", "b?c", "[^a]*é"]), st.sampled_from(["a*", "b", "[b-z]*", "(ab|c)+"]), TEXTS)
 def test_operations_are_those_of_sets(first: str, second: str, text: str) -> None:
-    """Union, intersection and difference of languages are those of sets, and a concatenation is split somewhere."""
+    """Union, intersection and difference of languages are those of sets, and a text of a concatenation has a split into two texts."""
     one, other = whole(first), whole(second)
     assert has(union(one, other), text) == (has(one, text) or has(other, text))
     assert has(intersection(one, other), text) == (has(one, text) and has(other, text))
@@ -110,7 +110,7 @@ def test_patterns_have_the_syntax_of_ecmascript(pattern: str, texts: list[str], 
 
 @pytest.mark.parametrize("pattern", ["(a|b){3,9}c*|ab*", "a[b-y]*z|[x-z]{2}é*", "((a|é)(b|€)*){2}|[^a]b?"])
 def test_large_automata_are_merged_by_ranges(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
-    """An automaton that is only merged by ranges accepts the same strings, and the exact merge finds the rest of equal states."""
+    """An automaton whose states are merged only by ranges accepts the same strings, and the exact merge then merges all equal states."""
     exact = Pattern(pattern).language()
     monkeypatch.setattr(languages, "MANY_CELLS", 0)
     found = Pattern(pattern).language()
@@ -141,14 +141,14 @@ FORMATS: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_formats_follow_their_standards(name: str) -> None:
-    """Strings of a format are in its language, others are not."""
+    """The language of a format contains the valid strings and no invalid strings."""
     valid, invalid = FORMATS[name]
     assert [text for text in valid + invalid if has(of_format(name), text)] == valid
     assert {*FORMATS} <= {*PATTERNS}
 
 
 def test_lengths_count_code_points_and_lists_are_exact() -> None:
-    """A length is one of code points, and the language of a list has its strings only."""
+    """Lengths are counted in code points, and the language of a list contains only the strings of the list."""
     texts = ["", "é", "😀é", "aaa", "é€😀\0"]
     for least, most in [(0, 0), (0, 2), (1, 2), (3, 3), (0, None), (1, None), (3, None)]:
         expected = [text for text in texts if least <= len(text) <= (9 if most is None else most)]

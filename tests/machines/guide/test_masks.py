@@ -72,7 +72,9 @@ def small() -> fst.Tokenizer:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "texts"), CASES)
 def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
-    """After every path, a mask contains exactly the tokens after which a text can still be completed, and the end exactly after a text."""
+    """After every path, a mask allows exactly the tokens after which a text can still be completed, and the end exactly after a complete
+    text.
+    """
     tok = fst.Tokenizer(table_of(name))
     write = Writer(tok)
     found = fst.Guide(guide(tok, regex=pattern_of(texts), end_id=min(write.silent, default=None)))
@@ -94,7 +96,7 @@ def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_writer_is_the_decoder(name: str) -> None:
-    """The bytes of the definition are the decoded text."""
+    """The bytes that the definition gives for tokens are those of the decoded text."""
     tok = fst.Tokenizer(table_of(name))
     write, draw = Writer(tok), np.random.default_rng(5)
     for _ in range(50):
@@ -108,7 +110,7 @@ def test_writer_is_the_decoder(name: str) -> None:
 
 
 def test_llama_removes_the_first_space() -> None:
-    """With a decoder that strips one space of the text, a first token has one space less."""
+    """With a decoder that strips the first space of a text, the first token has one space less."""
     from support.conformance.samples import SAMPLES
 
     table = table_of("bpe characters and bytes")
@@ -130,8 +132,8 @@ LETTERS = st.text("ab\u00e9 ", min_size=1, max_size=4)
 @settings(max_examples=40, deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=8, unique=True), st.lists(LETTERS, min_size=1, max_size=4), st.booleans())
 def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loops: bool) -> None:
-    """Stored masks, masks made late and the slow walk allow the same tokens in all states."""
-    tokens = [*dict.fromkeys([*tokens, pattern[0][0]])]  # one of them begins a text
+    """Stored masks, masks made at their first use and the slow walk allow the same tokens in all states."""
+    tokens = [*dict.fromkeys([*tokens, pattern[0][0]])]  # at least one token begins a text
     tok = fst.Tokenizer(wordpiece(["[UNK]", *tokens, *(f"##{token}" for token in tokens)]))
     regex = f"({pattern_of(pattern)}){'*' if loops else ''}"
     table = guide(tok, regex=regex)
@@ -165,7 +167,7 @@ def test_schemas() -> None:
 
 
 def test_many_masks() -> None:
-    """A store grows for any number of different masks, and equal masks have one number."""
+    """A store of masks grows for any number of different masks, and equal masks have the same number."""
     draw, words = np.random.default_rng(3), 7
     masks, kept = mask_store.Masks(words), list[np.ndarray[Any, Any]]()
     base = draw.integers(0, 1 << 32, words, np.uint32)
@@ -235,7 +237,7 @@ def test_torch() -> None:
 
 
 def test_steps_and_ends() -> None:
-    """Tokens lead from state to state; only the end follows the end, and nothing follows a token that is not allowed."""
+    """Tokens lead from state to state; only the end follows the end, and no token follows a forbidden token."""
     for found in (fst.Guide(guide(small(), regex="12*a", end_id=1)), fst.Guide(small(), regex="12*a", end_id=1)):
         state = found.advance(found.start, [2, 5, 5])
         assert [found.is_final(state), found.allowed(state).tolist()] == [False, [5, 8]]
@@ -250,7 +252,7 @@ def test_steps_and_ends() -> None:
 
 
 def test_forced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens without a choice follow up to a choice, to the end, or to a limit."""
+    """`forced` returns tokens until there is a choice, the end, or a limit."""
     found = fst.Guide(small(), regex="1a(1|a)", end_id=1)
     assert found.forced(found.start) == [2, 8]
     found = fst.Guide(guide(small(), regex="1a2", end_id=1))
@@ -261,7 +263,7 @@ def test_forced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ends() -> None:
-    """The end is the token that the source names, or the first known name of a special token, or the argument."""
+    """The end is the argument, or the token that the source names, or the special token with the first of the known names."""
     tok = small()
     assert fst.Guide(tok, regex="1").end_id == 1
     assert fst.Guide(tok, regex="1", end_id=0).end_id == 0
@@ -273,7 +275,7 @@ def test_ends() -> None:
 
 @pytest.mark.parametrize("name", ["wordpiece auto", "unigram", "bpe characters"])
 def test_texts_that_no_token_begins(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Texts that no token begins are refused by tables and by late guides, with calls or without, unless the empty text is one of them."""
+    """If no token begins a text, tables and guides without a table, with or without calls, are refused, unless the empty text matches."""
     tok = fst.Tokenizer(table_of(name))
     for make in (guide, fst.Guide):
         with pytest.raises(UnsupportedError, match="no token begins a text of the pattern"):
@@ -286,7 +288,7 @@ def test_texts_that_no_token_begins(monkeypatch: pytest.MonkeyPatch, name: str) 
 
 
 def test_first_tokens_that_write_nothing() -> None:
-    """A token that writes nothing at the first position begins no text, but the token after it may, where it is not again a first one."""
+    """A first token that writes nothing is allowed only if the token after it, if that is not a first token again, can begin a text."""
     table = table_of("bpe characters")
     llama = fst.Tokenizer(type(table)({**table.header, "decoder": {"steps": LLAMA}}, **table.arrays()))
     found = fst.Guide(llama, regex=" a")
@@ -338,7 +340,7 @@ def test_wrong_arguments() -> None:
 
 
 def test_saved_copied_and_pickled(tmp_path: Path) -> None:
-    """A guide is the same after it is saved and loaded, copied, or pickled; a late guide is not saved."""
+    """A guide is the same after it is saved and loaded, copied, or pickled; a guide without a table cannot be saved."""
     table = guide(small(), regex="12*", end_id=1)
     fst.Guide(table).save(tmp_path / "guide.npz")
     loaded = fst.load(tmp_path / "guide.npz")
@@ -354,7 +356,7 @@ def test_saved_copied_and_pickled(tmp_path: Path) -> None:
 
 
 def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads that share a guide get the same masks, even if late masks are dropped all the time."""
+    """Threads that share a guide get the same masks, even if masks that are made at their first use are dropped all the time."""
     monkeypatch.setattr(masks, "MAX_KEPT_BYTES", 16)
     tok = fst.Tokenizer(table_of("bpe automaton"))
     found, late = fst.Guide(guide(tok, regex="(ab|é){3,9}")), fst.Guide(tok, regex="(ab|é){3,9}")
@@ -366,7 +368,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_summary() -> None:
-    """The summary of a table has its sizes and its pattern."""
+    """The summary of a table contains its sizes and its pattern."""
     table: GuideTable = guide(small(), regex="12*", end_id=1)
     assert table.summary == {
         "kind": "guide",
@@ -388,7 +390,7 @@ LOOPS = ('"(a|é)*"a!(é|a)*!(b|"(a|é)*")', '"[^"]*"[^"!]*!("[^"]*"|!)*', "([^!
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("regex", [*SIMILAR, *LOOPS])
 def test_masks_from_similar_states(regex: str) -> None:
-    """A mask that is made from that of a similar state equals the one that is scanned, in any order of the states."""
+    """A mask that is made from the mask of a similar state equals the mask of a full scan, in any order of the states."""
     names = [*("a" * size for size in range(1, 45)), *("é" * size for size in range(1, 9)), "ab", "ba", "aéa", "b"]
     names += ["".join(some) for some in product('"!aé', repeat=3)]
     vocabulary = vocabulary_of(wordpiece(["[UNK]", *names, *(f"##{name}" for name in names)]))
@@ -406,13 +408,13 @@ def test_masks_from_similar_states(regex: str) -> None:
 
 
 def test_agreement() -> None:
-    """States agree at most up to the shortest string that only one of them reads, and usually exactly up to it."""
+    """The length up to which two states agree is at most that of the shortest string that only one of them reads, and usually equals it."""
     automaton = with_classes(from_regex("(a|é){0,9}"))
     work = working(automaton, vocabulary_of(small()._table).trie, 1)
     states = [0]
     for _ in range(9):
         states.append(int(automaton.targets[states[-1], automaton.classes[ord("a")]]))
-    compared = getattr(agreement, "py_func", agreement)  # the function of Python
+    compared = getattr(agreement, "py_func", agreement)  # the Python function of the kernel
     for one, other in ((0, 1), (1, 0), (2, 5), (0, 9), (3, 3)):
         least = 99 if one == other else 9 - max(one, other)
         assert compared(automaton, states[one], states[other], work) == min(least, FAR)

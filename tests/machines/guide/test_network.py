@@ -1,4 +1,4 @@
-"""Networks of automata that call each other, compared with the automaton in which all calls are replaced."""
+"""Networks of automata that call each other, compared with the automaton in which copies replace all calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WORDS = ["[UNK]", "[SEP]", *TOKENS, *(f"##{each}" for each in '"]},:ab12')]
 
 
 def networks(schema: Any, depth: int = 2) -> Any:
-    """The network of a schema, in which all that can be called is called."""
+    """The network of a schema, in which every part that can be an automaton of its own is called."""
     evaluator = Evaluator(Document(schema), None, True)
     writer = NetworkWriter(evaluator.algebra, WHITESPACE, 1 << 20)
     writer.at_depth(depth)
@@ -53,7 +53,7 @@ def language(automaton: ByteAutomaton) -> Language:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every schema becomes a network, whose values without a schema have two levels."""
+    """Every schema becomes a network; in these tests, values without a schema have two levels."""
     monkeypatch.setattr(compiler, "FEW_STATES", 1)
     monkeypatch.setattr(compiler, "FREE_DEPTHS", (2,))
 
@@ -61,7 +61,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]) -> None:
-    """A network with its calls replaced, and followed call by call, reads the texts of the automaton, and its size is known before."""
+    """A network reads the texts of the automaton, with replaced calls or call by call, and the size with replaced calls is known before."""
     monkeypatch.setattr(compiler, "FREE_DEPTHS", (2,))
     parts, expected = networks(schema), from_schema(schema)
     found = expanded(parts)
@@ -87,7 +87,7 @@ def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, A
 @pytest.mark.parametrize("name", ["words", "bpe missing bytes", "unigram model and bytes"])
 @pytest.mark.parametrize("place", range(len(SCHEMAS)))
 def test_masks_are_those_of_the_automaton(name: str, place: int) -> None:
-    """A guide with calls has the masks, ends and steps of one without, and a mask contains exactly the tokens that `step` allows."""
+    """A guide with calls has the masks, ends and steps of a guide without, and a mask contains exactly the tokens that `step` allows."""
     tok = fst.Tokenizer(wordpiece(WORDS) if name == "words" else table_of(name))
     end_id = 1 if name == "words" else None
     found = fst.Guide(tok, schema=SCHEMAS[place], end_id=end_id)
@@ -112,7 +112,7 @@ def test_masks_are_those_of_the_automaton(name: str, place: int) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_guides_with_calls_are_guides() -> None:
-    """Such guides are pickled and not saved; a state that is not found yet is refused, and the end follows only the end."""
+    """Guides with calls can be pickled but not saved; a state that is not found yet is refused, and only the end follows the end."""
     tok = fst.Tokenizer(wordpiece(WORDS))
     found = fst.Guide(tok, schema={"const": ["a"]}, end_id=1)
     ids = found.forced(found.advance(found.start, [WORDS.index("[")]))

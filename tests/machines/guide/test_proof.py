@@ -66,8 +66,8 @@ def test_forged_settings_are_refused(key: str, value: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GUIDES)
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow; or an
-    error, if the automaton does not read an allowed token.
+    """A table with one changed bit is refused, or kernels give the stored masks and the walk's steps, or an error for an allowed token that
+    the automaton does not read.
     """
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(50), 4))):

@@ -36,7 +36,7 @@ PATTERNS = st.recursive(ATOMS, _grown, max_leaves=8)
 
 
 def _is_trimmed_and_minimal(automaton: ByteAutomaton) -> bool:
-    """Whether all states are reachable, reach a final state, and differ in the texts that they accept."""
+    """Whether all states are reachable, reach a final state, and accept different sets of texts."""
     targets, final = automaton.targets, automaton.is_final
     reached, ends = {0}, {*np.flatnonzero(final).tolist()}
     for _ in range(len(targets)):
@@ -63,7 +63,7 @@ def test_an_automaton_accepts_the_texts_that_python_matches(pattern: str, texts:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(PATTERNS)
 def test_an_automaton_is_trimmed_and_minimal(pattern: str) -> None:
-    """Every state is reachable, reaches a final state, and is the only one with its texts."""
+    """Every state is reachable, reaches a final state, and accepts other texts than any other state."""
     assert _is_trimmed_and_minimal(from_regex(pattern))
 
 
@@ -71,7 +71,9 @@ def test_an_automaton_is_trimmed_and_minimal(pattern: str) -> None:
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([0x61, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0x80, 0x8F, 0x9F, 0xA0, 0xBF, 0xC1, 0xFF]), max_size=5).map(bytes))
 def test_bytes_that_are_not_utf_8_are_refused(data: bytes) -> None:
-    """A pattern that matches every text accepts bytes if and only if they are UTF-8, and every beginning of UTF-8 has a state."""
+    """The automaton of a pattern that matches every text accepts exactly the bytes that are UTF-8, and every beginning of UTF-8 leads to a
+    state.
+    """
     automaton = from_regex("(?s:.)*")
     reason = "nothing"
     try:
@@ -84,7 +86,9 @@ def test_bytes_that_are_not_utf_8_are_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("run", [(0, 0x10FFFF), (0x7F, 0x80), (0x7FF, 0x800), (0xD7FE, 0xE001), (0xFFFF, 0x10000), (0x12345, 0x23456)])
 def test_sequences_of_bytes_cover_each_character_of_a_run_once(run: tuple[int, int]) -> None:
-    """The sequences of a run together contain as many strings as the run has characters, and the first and the last of them."""
+    """The byte sequences of a run of characters contain as many strings as the run has characters, including the first and the last
+    character.
+    """
     found = [*sequences(*run)]
     sizes = [np.prod([last - first + 1 for first, last in ranges], dtype=np.int64) for ranges in found]
     surrogates = len(range(max(run[0], 0xD800), min(run[1], 0xDFFF) + 1))
@@ -94,7 +98,7 @@ def test_sequences_of_bytes_cover_each_character_of_a_run_once(run: tuple[int, i
 
 
 def test_characters_that_end_alike_share_states() -> None:
-    """All characters of a set with the same last bytes share the states before these bytes."""
+    """Characters of a set that have the same last bytes share the states before these bytes."""
     assert fragment(of_runs([(0, 0x10FFFF)])).states == 2 + 7
 
 
@@ -103,7 +107,7 @@ ANCHORED = ["^a|b$", r"\Aab\z|c", "^(a|b)$", "^^a$$|b$|^$", "(^a$)|b", "^a|", "$
 
 @pytest.mark.parametrize("pattern", ANCHORED)
 def test_anchors_at_the_ends_change_nothing(pattern: str) -> None:
-    """Anchors that begin and end a pattern or one of its alternatives are left out."""
+    """Anchors at the beginning or the end of a pattern or of an alternative have no effect."""
     automaton = from_regex(pattern)
     same = from_regex(re.sub(r"\\[Az]|[$^]", "", pattern))
     assert automaton.targets.tolist() == same.targets.tolist()
@@ -128,6 +132,6 @@ def test_anchors_at_the_ends_change_nothing(pattern: str) -> None:
     ],
 )
 def test_a_pattern_is_refused_by_the_part_that_is_not_supported(pattern: str, message: str) -> None:
-    """The message contains the part of the pattern that has no finite, or no small, automaton, and its place."""
+    """The error for a pattern contains the part that has no automaton, or too large an automaton, and the position of this part."""
     with pytest.raises(UnsupportedError, match=message):
         from_regex(pattern)

@@ -15,7 +15,7 @@ from fst.compile.machines.guide.schema import compiler
 from fst.compile.machines.guide.schema.compiler import from_schema
 from fst.errors import UnsupportedError, VocabularyError
 
-# A schema, the values that it allows, and others.
+# A schema, values that it allows, and values that it does not allow.
 SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": ["integer", "null"]}, [0, -7, 10**30, None], [1.5, "1", True, [], {}]),
     ({"minimum": -1.5, "exclusiveMaximum": 100}, [-1.5, 0, 99.999, "a"], [-1.51, 100, 1000]),
@@ -81,7 +81,7 @@ def test_an_automaton_accepts_exactly_the_valid_values(schema: Any, valid: list[
     ],
 )
 def test_the_items_of_an_array_may_have_to_differ(schema: dict[str, Any]) -> None:
-    """With ``uniqueItems``, the arrays are those that jsonschema allows: items of a finite set that are all different."""
+    """With ``uniqueItems`` and items from a finite set, the arrays with different items are accepted, as in jsonschema."""
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     schema = {"type": "array", "uniqueItems": True, **schema}
     judge, automaton = jsonschema.Draft202012Validator(schema), from_schema(schema)
@@ -99,7 +99,7 @@ def test_the_items_of_an_array_may_have_to_differ(schema: dict[str, Any]) -> Non
     ],
 )
 def test_whitespace_follows_its_pattern(whitespace: str, texts: list[str]) -> None:
-    """Whitespace may be between all tokens, and only as its pattern allows."""
+    """Whitespace may be between all tokens of JSON, but only as the pattern for whitespace allows."""
     one = {"const": 1}
     schema = {
         "properties": {"a": {"type": "array", "items": one}, "b": one},
@@ -118,14 +118,14 @@ def test_whitespace_follows_its_pattern(whitespace: str, texts: list[str]) -> No
 
 
 def test_strings_without_a_pattern_may_have_any_escape() -> None:
-    """Where all characters lead on alike, every escape of JSON counts as one character; halves of surrogate pairs are refused."""
+    """If all characters lead to one state, every escape of JSON is accepted as a character; halves of surrogate pairs are refused."""
     automaton = from_schema({"type": "string", "maxLength": 1})
     texts = ['"\\u00e9"', '"\\uDBff\\uDfdD"', '"\\ud7dD"', '"\\u0041"', '"\\/"', '"\\ud83d\\ude00"', '"\\""', '"\\n"', '"é"', '""']
     assert accepted(automaton, [*texts, '"\\ud83d"', '"\\ude00"', '"\\x"', '"\n"', '"ab"', '"\\u00e9\\u00e9"']) == texts
 
 
 def test_other_strings_have_one_text() -> None:
-    """Where characters lead to different states, only those have escapes that must have them."""
+    """If characters lead to different states, only characters that must be escaped have escapes."""
     automaton = from_schema({"enum": ['a"\n\u0001\u007fé']})
     assert accepted(automaton, ['"a\\"\\n\\u0001\u007fé"', '"\\u0061\\"\\n\\u0001\u007fé"', '"a\\"\\n\\u0001\u007f\\u00e9"']) == [
         '"a\\"\\n\\u0001\u007fé"'
@@ -133,7 +133,7 @@ def test_other_strings_have_one_text() -> None:
 
 
 def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> None:
-    """A recursive schema is entered again as often as `depth` states."""
+    """A recursive schema is entered again `depth` times."""
     schema = {"type": "array", "items": {"$ref": "#"}}
     assert [accepts(from_schema(schema, depth=2), b"[" * depth + b"]" * depth) for depth in range(1, 6)] == [True, True, True, False, False]
 
@@ -164,7 +164,7 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
     ],
 )
 def test_a_schema_is_refused_by_keyword_and_path(monkeypatch: pytest.MonkeyPatch, schema: Any, message: str) -> None:
-    """The message for a keyword that is not covered, or takes too many states, begins with its path."""
+    """The message for a keyword that is not supported, or takes too many states, begins with the keyword's path."""
     for name in ("FEW_STATES", "MAX_STATES"):
         monkeypatch.setattr(compiler, name, 1 << 16)
     with pytest.raises(UnsupportedError, match=message):

@@ -21,9 +21,9 @@ from fst.machines.guide.network import Network
 
 FOLDER = SHARED / "oracles" / "schemas"
 DEPTH = 2  # of recursive schemas
-SHARE = 4  # of the published schemas, the slow tier takes one out of so many, from the second on, in parts
+SHARE = 4  # the slow tier takes one in this many published schemas, from the second on, in parts
 PARTS = 12
-# Reasons for which a schema may be refused: what is not regular, and what takes too many states.
+# Reasons for which a schema may be refused: it is not regular, or it takes too many states.
 REASONS = [
     "uniqueItems is not supported",
     "unevaluated(Properties|Items) is not supported",
@@ -44,7 +44,7 @@ def cases(name: str) -> Iterator[dict[str, Any]]:
 
 
 def compiled(schema: Any) -> ByteAutomaton | Network:
-    """The automaton or the network of a schema, to some depth if it is recursive."""
+    """The automaton or the network of a schema, with a limited depth if the schema is recursive."""
     try:
         return late_schema(schema)
     except UnsupportedError as error:
@@ -54,7 +54,7 @@ def compiled(schema: Any) -> ByteAutomaton | Network:
 
 
 def refusal(case: dict[str, Any]) -> str:
-    """The reason for which a schema is refused; empty if it is compiled and exactly the valid instances are accepted."""
+    """The reason for which a schema is refused; empty if the schema is compiled and accepts exactly the valid instances."""
     try:
         automaton = compiled(case["schema"])
     except UnsupportedError as error:
@@ -67,7 +67,7 @@ def refusal(case: dict[str, Any]) -> str:
 
 @needs_shared
 def test_the_test_suite_is_followed() -> None:
-    """Exactly the valid instances of the JSON Schema Test Suite are accepted, and a schema is only refused for what is not regular."""
+    """Exactly the valid instances of the JSON Schema Test Suite are accepted, and a schema is refused only if it is not regular."""
     refusals = Counter(map(refusal, cases("json_schema_test_suite")))
     assert refusals == {"": 217, "uniqueItems is not supported": 2, "not in the document": 2, REASONS[1]: 2, "remainders": 1}
 

@@ -36,7 +36,7 @@ def contents(tok: fst.Tokenizer, before: Sequence[int]) -> list[bytes]:
 
 
 def known_texts(tok: fst.Tokenizer) -> dict[str, list[int]]:
-    """The decoded texts of `TEXTS` without unknown tokens, with their ids."""
+    """Those of `TEXTS` that have no unknown token, after decoding, with their ids."""
     rows = [tok.encode(text, add_special_tokens=False).tolist() for text in TEXTS]
     return {tok.decode(ids): ids for ids in rows if not {"[UNK]", "<unk>"} & {tok.id_to_token(number) for number in ids}}
 
@@ -44,13 +44,13 @@ def known_texts(tok: fst.Tokenizer) -> dict[str, list[int]]:
 @needs_shared
 @pytest.mark.parametrize("name", ["vocab/bert-base-uncased", pytest.param("vocab_bpe/gpt2/tokenizer.json", marks=pytest.mark.slow), *DRAWN])
 def test_every_token(name: str) -> None:
-    """In each state on the encodings of some texts, a mask contains exactly the tokens whose bytes continue a text."""
+    """In each state that the ids of some texts reach, a mask contains exactly the tokens whose bytes continue a text."""
     tok = fst.Tokenizer(tokenizer(SHARED / name))
     texts = known_texts(tok)
     pattern, data = "|".join(map(re.escape, texts)), [text.encode() for text in texts]
     found, late = fst.Guide(guide(tok, regex=pattern)), fst.Guide(tok, regex=pattern)
     first, later = contents(tok, []), contents(tok, tok.encode("a", add_special_tokens=False).tolist())
-    unclear = {number for number, content in enumerate(later) if "\ufffd".encode() in content}  # bytes that are no text alone
+    unclear = {number for number, content in enumerate(later) if "\ufffd".encode() in content}  # bytes that alone are not UTF-8
     unknown = {tok.token_to_id(name) for name in ("[UNK]", "<unk>")}
     states = set[int]()
     for ids in texts.values():

@@ -228,7 +228,7 @@ def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_of_first_searches_are_kept() -> None:
-    """If several threads make the first search at once, all their prepared calls exist as long as the searcher."""
+    """If several threads make the first search at the same time, the prepared calls of all threads exist as long as the searcher."""
     searcher = fst.Searcher(keywords(["he"]))
     first = searcher._find_short
     calls = []

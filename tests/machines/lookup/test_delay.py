@@ -1,4 +1,4 @@
-"""Delayed outputs: many arcs become one, and the analyses stay the same."""
+"""Delayed outputs: many arcs become one arc, and analyses do not change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def largest_slice(table: LookupTable) -> int:
 @given(machines(weights=(0,)))
 @examples(400)
 def test_definition(machine: Fst) -> None:
-    """For small transducers with flags, whose arcs are all merged up to a high bound, the analyses are the outputs of all paths."""
+    """For small transducers with flags, if all arcs are merged up to a high bound, the analyses are the outputs of all paths."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{DELAY}.FEW", 1)
         patch.setattr(f"{DELAY}.MAX_GROWTH", 50)
@@ -41,7 +41,7 @@ def test_definition(machine: Fst) -> None:
 
 
 def test_lexicon_that_writes_lemmas_first() -> None:
-    """In a lexicon whose lemmas are written before the stems are read, at most `FEW` arcs of a state read the same symbol."""
+    """If a lexicon writes a lemma before it reads the stem, at most `FEW` arcs of a state read the same symbol."""
     stems = [f"{number:03}" for number in range(800)]
     arcs = [(0, 3 * place + 1, stem[0], f"lemma {stem}") for place, stem in enumerate(stems)]
     arcs += [(3 * place + at, 3 * place + at + 1, stem[at], "") for place, stem in enumerate(stems) for at in (1, 2)]
@@ -51,7 +51,7 @@ def test_lexicon_that_writes_lemmas_first() -> None:
 
 
 def test_growth_is_bounded() -> None:
-    """A machine in which all arcs read the same symbol, so that no set becomes smaller, grows at most by `MAX_GROWTH`."""
+    """If all arcs read the same symbol, so that no set of arcs becomes smaller, a machine grows at most by `MAX_GROWTH`."""
     arcs = [(source, target, "a", f"{target}") for source in range(40) for target in range(40)]
     table = lookup(Fst.from_arcs(arcs, final=[0]))
     assert table.arc_count <= (1 + MAX_GROWTH) * len(arcs)

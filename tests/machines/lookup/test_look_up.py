@@ -25,7 +25,7 @@ from fst.runtime.workspace import NO_SPECIAL_IDS
 
 WORDS = [*map("".join, (word for length in range(4) for word in product(("a", "b", "<n>", "<"), repeat=length)))]
 MANY = Fst.from_arcs([(0, 0, "a", "x"), (0, 0, "a", "yy"), (0, 0, "a", "y")], final=[0])
-# 2 paths a symbol that write the same, and none of them ends; then 2 paths to the end
+# 2 paths per symbol that write the same string and never end, and then 2 paths to the end
 DEAD = Fst.from_arcs([(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")], final=[2])
 
 
@@ -33,8 +33,8 @@ DEAD = Fst.from_arcs([(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, 
 @given(machines())
 @examples(600)
 def test_definition(machine: Fst) -> None:
-    """For small transducers with flags, weights and symbols of several characters, the analyses are the outputs of all paths, and weights
-    are the smallest of their paths.
+    """For small transducers with flags, weights and symbols of several characters, analyses are the outputs of all paths, and the weight of
+    an analysis is the smallest of its paths.
     """
     table = lookup(machine, inverse=True)
     table.prove()
@@ -52,7 +52,7 @@ def test_definition(machine: Fst) -> None:
 
 
 def test_start_may_be_the_last_state() -> None:
-    """The analyses do not depend on the number of the start, also where the start is final."""
+    """Analyses do not depend on the number of the start state, even if this state is final."""
     machine = Fst.from_arcs([(2, 0, "", "x"), (2, 1, "a", "y")], final=[0, 1], start=2)
     assert [*fst.Lookup(lookup(machine)).lookup_batch(["", "a"])] == [["x"], ["y"]]
 
@@ -74,7 +74,7 @@ def test_kinds_of_sources(tmp_path: Path) -> None:
 
 
 def test_sections_of_unknown_kinds(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """AT&T text with sections whose kinds are not given is compiled with a warning."""
+    """If the kinds of sections are not passed, AT&T text with sections is compiled with a warning."""
     source = tmp_path / "two.att"
     source.write_text("0\t1\ta\tA\n1\n--\n0\t1\tb\tB\n1\n")
     lookup(source, sections=["standard", "inconditional"])
@@ -116,7 +116,7 @@ def test_machines_over_bytes(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_source_is_refused(source: Any, error: type[Exception], message: str) -> None:
-    """A source that cannot be compiled is refused with the fault."""
+    """A source that cannot be compiled is refused, and the message contains the fault."""
     with pytest.raises(error, match=message):
         lookup(source)
 
@@ -138,7 +138,7 @@ def test_cycle_that_writes_nothing_is_removed() -> None:
 
 @pytest.mark.slow
 def test_long_analyses() -> None:
-    """Compiling a word takes time and memory linear in its analysis, even if this has thousands of characters more than the word."""
+    """Compiling a word takes time and memory linear in its analysis, even if this is thousands of characters longer than the word."""
     gloss = "gloss " * 1_000
     m = fst.Lookup(lookup({"a": gloss, "b": ["x", gloss]}))
     assert (m("a"), m("b")) == ([gloss], ["x", gloss])
@@ -146,14 +146,14 @@ def test_long_analyses() -> None:
 
 @pytest.mark.slow
 def test_many_pauses_are_refused() -> None:
-    """A transducer with more arcs in a row that read nothing than a table may have is refused."""
+    """A transducer is refused if it has more consecutive arcs that read nothing than a table may have."""
     ladder = [(state, state + step, "", written) for state in range(3000) for step, written in ((1, "x"), (2, "y"))]
     with pytest.raises(fst.UnsupportedError, match="arcs in a row read nothing"):
         lookup(Fst.from_arcs([*ladder, (3000, 3001, "a", "a")], final=[3001]))
 
 
 def test_words_with_exponentially_many_dead_ends() -> None:
-    """A word with 2^40 paths, of which few differ, is left to the slow walk, and has all analyses."""
+    """A word with 2^40 paths, few of which differ, is passed to the slow walk, and has all its analyses."""
     m, word = fst.Lookup(lookup(DEAD)), "a" * 40
     ids = Encoder._encode(m._encoder, rows_of([word + "b", word, "b"]), special_ids=NO_SPECIAL_IDS).ids
     assert ids[0] == SLOW
@@ -174,7 +174,7 @@ def test_long_words() -> None:
 
 @pytest.mark.parametrize("limit", [1, 3, 8, None])
 def test_limit_bounds_analyses(limit: int | None) -> None:
-    """A word has at most `limit` analyses, and `is_complete` contains whether it has more."""
+    """At most `limit` analyses of a word are returned, and `is_complete` is false if there are more."""
     found = fst.Lookup(lookup(MANY)).lookup_batch(["a", "aa", "a" * 30], limit=limit)
     expected = [3, 8, MAX_ANALYSES]  # of the 9 paths for "aa", two write "yyy"
     assert [*map(len, found)] == [min(count, limit or MAX_ANALYSES) for count in expected]
@@ -182,14 +182,14 @@ def test_limit_bounds_analyses(limit: int | None) -> None:
 
 
 def test_limit_keeps_the_best() -> None:
-    """With weights, `limit` keeps the analyses of the smallest weights, in their order."""
+    """With weights, `limit` keeps the analyses of the smallest weights, ordered by weight."""
     m = fst.Lookup(lookup([("a", "x", 3.0), ("a", "y", 1.0), ("a", "z", 2.0), ("a", "z", 0.5)]))
     found = m.lookup_batch(["a", "b"], limit=2)
     assert (found[0], found.weights.tolist(), found.is_complete.tolist()) == (["z", "y"], [0.5, 1.0], [False, True])
 
 
 def test_arrays_of_analyses() -> None:
-    """The arrays of `Analyses` contain the pieces, the analyses and the rows."""
+    """The arrays of `Analyses` contain the ids of pieces, the boundaries of analyses and the boundaries of rows."""
     found = fst.Lookup(lookup({"ab": ["x", "yz"], "b": ["x"]})).lookup_batch(["b", "c", "ab"])
     written = [
         "".join(found.pieces[piece] for piece in found.ids[begin:end]) for begin, end in zip(found.splits, found.splits[1:], strict=False)
@@ -223,7 +223,7 @@ def test_wrong_option_is_refused(option: str, value: Any) -> None:
 
 
 def test_one_direction_is_not_inverted() -> None:
-    """A table without generation cannot be inverted, and the message contains the option."""
+    """A table that was compiled without `inverse=True` cannot be inverted, and the message contains the option."""
     with pytest.raises(fst.UnsupportedError, match="compile it with inverse=True"):
         fst.Lookup(lookup({"a": "b"})).inverted()
 

@@ -27,14 +27,14 @@ def rows(language: str, operation: str) -> list[dict[str, Any]]:
 
 @cache
 def table(language: str) -> Any:
-    """The table of a language; Finnish has one direction."""
+    """The table of a language; that of Finnish has only one direction."""
     return lookup(MORPHOLOGY / f"{language}.att.gz", inverse=language != "fin")
 
 
 @needs_shared
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_have_their_analyses(language: str) -> None:
-    """All words have the analyses of HFST and foma, from the kernel and, for a sample, from the slow walk."""
+    """The kernel, and for a sample the slow walk, give all words the analyses of HFST and foma."""
     recorded, made = rows(language, "analyse"), table(language)
     found = fst.Lookup(made).lookup_batch([row["word"] for row in recorded])
     assert [sorted(analyses) for analyses in found] == [row["outputs"] for row in recorded]
@@ -47,7 +47,7 @@ def test_words_have_their_analyses(language: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("language", GENERATED)
 def test_analyses_have_their_words(language: str) -> None:
-    """All analyses have the words of the inverted transducer of HFST and foma."""
+    """All analyses have the words that HFST and foma find with the inverted transducer."""
     recorded = rows(language, "generate")
     found = fst.Lookup(table(language)).inverted().lookup_batch([row["word"] for row in recorded])
     assert [sorted(words) for words in found] == [row["outputs"] for row in recorded]

@@ -63,13 +63,13 @@ LABEL = int(ENTRY.labels_of(FLAGGED)[ALONE_AT])
     ],
 )
 def test_forged_table_is_refused(name: str, field: str, place: Any, value: Any, found: str) -> None:
-    """A table whose arrays would lead kernels out of bounds is refused with the fault."""
+    """A table whose arrays would lead kernels out of bounds is refused, and the message contains the fault."""
     with pytest.raises(fst.TableError, match=found):
         changed(table_of(name), field, place, value).prove()
 
 
 def test_endless_pauses_are_refused() -> None:
-    """A table with a cycle of arcs that read nothing is refused with a state of the cycle."""
+    """A table with a cycle of arcs that read nothing is refused, and the message contains a state of the cycle."""
     table = lookup(Fst.from_arcs([(0, 0, "a", "")], final=[0]))
     entries = table.entries.copy()
     entries[1], entries[2] = (ENTRY.pack(label, 0, ALONE | 1 << ALONE_EPSILON) for label in (0, 1))

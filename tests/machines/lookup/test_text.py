@@ -60,7 +60,7 @@ def test_slow_walk(machine: Fst, texts: list[str]) -> None:
 @given(machines(TEXT_LABELS), machines(TEXT_LABELS), some.lists(some.text("aabB -\U0001f600x", max_size=12), min_size=3, max_size=6))
 @examples(200)
 def test_slow_walk_with_sections(words: Fst, signs: Fst, texts: list[str]) -> None:
-    """For small transducers with a section that ends anywhere, also inside of words, the kernel gives the tokens of the slow walk."""
+    """For small transducers with a section whose tokens end anywhere, even inside words, the kernel gives the tokens of the slow walk."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "both.att"
         words.write_att(path)
@@ -84,7 +84,7 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_shared
 @pytest.mark.parametrize("language", ["hin", pytest.param("eng", marks=pytest.mark.slow), pytest.param("spa", marks=pytest.mark.slow)])
 def test_streams_of_lt_proc(language: str) -> None:
-    """All recorded texts have the stream of lt-proc, from the kernel and, for a sample, the same tokens from the slow walk."""
+    """For all recorded texts the kernel writes the stream of lt-proc, and for a sample the slow walk gives the same tokens."""
     with gzip.open(MORPHOLOGY / f"{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [row for row in map(json.loads, lines) if row["op"] == "lt-proc"]
     table = lookup(MORPHOLOGY / f"{language}.att.gz", sections=KINDS[language])
@@ -156,13 +156,13 @@ def test_lt_proc_gives_the_same_streams(houses: Path, tmp_path: Path) -> None:
 
 
 def test_superblanks_of_plain_text(houses: Path) -> None:
-    """In plain text, brackets have no meaning, and follow a backslash in the stream."""
+    """In plain text, brackets have no meaning, and the stream has a backslash before them."""
     assert fst.Lookup(lookup(houses)).to_apertium(["[house]"]) == ["\\[^house/house<n>$\\]"]
 
 
 @pytest.mark.parametrize(("errors", "text"), [("strict", "x hou\u00adse\u00ad 𝜊"), ("replace", "\ud800 hou\u00adse\u00ad 𝜊")])
 def test_positions_with_soft_hyphens(errors: str, text: str, houses: Path) -> None:
-    """Positions count soft hyphens, which belong to a token only if they are inside of it."""
+    """Positions count soft hyphens, and a soft hyphen belongs to a token only if it is inside the token."""
     found = fst.Lookup(lookup(houses)).analyze_text(text, errors=errors)
     assert [(token.start, token.end, token.analyses) for token in found][-2:] == [(2, 8, ["house<n>"]), (10, 11, ["o<n>"])]
 
@@ -174,7 +174,7 @@ def test_wrong_texts_with_soft_hyphens(houses: Path) -> None:
 
 
 def test_words_inside_of_words() -> None:
-    """A match at the beginning of a longer word is dropped, but after a hyphen inside of the longest path it is kept."""
+    """A match at the beginning of a longer word is dropped, but is kept after a hyphen inside the longest path."""
     m = fst.Lookup(lookup({"a": "A", "a-b": "AB", "a-bcd": "ABCD"}))
     assert [(token.start, token.end, token.analyses) for token in m.analyze_text("ax a-bc a-")] == [
         (0, 2, []), (3, 4, ["A"]), (5, 7, []), (8, 9, ["A"]),
@@ -182,7 +182,7 @@ def test_words_inside_of_words() -> None:
 
 
 def test_hostile_texts_are_walked() -> None:
-    """A text on which the kernel takes too many steps has the tokens of the slow walk, and other rows those of the kernel."""
+    """A text on which the kernel takes too many steps has the tokens of the slow walk, and other rows have the tokens of the kernel."""
     dead = [(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")]
     table = lookup(Fst.from_arcs(dead, final=[2]))
     texts = ["ab", "a" * 20 + "b b", "b c"]
@@ -212,7 +212,7 @@ def test_streams_from_the_kernel(text: str) -> None:
 
 
 def test_sections_are_checked(tmp_path: Path) -> None:
-    """Sections need AT&T text with as many sections, and have known kinds."""
+    """The argument `sections` needs AT&T text with as many sections, and known kinds."""
     Fst.from_strings(["a"]).write_att(tmp_path / "a.att")
     assert fst.Lookup(lookup(tmp_path / "a.att", sections=["inconditional"])).analyze_text("aab")[1].section == "inconditional"
     with pytest.raises(fst.VocabularyError, match=r"a.att: there are 1 sections; expected 2"):

@@ -1,4 +1,4 @@
-"""The slow walk of look-up: its answers are those of all paths, and its time does not grow with their number."""
+"""The slow walk of look-up has the answers of all paths, and its time does not grow with the number of paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNT = 30
 
 
 def symbols_of(table: Any, text: str, *, inverse: bool, folds: bool) -> list[Any]:
-    """The symbols of a word; with `folds`, those of upper case may be read in lower case."""
+    """The symbols of a word; with `folds`, upper-case symbols may be read in lower case."""
     units, symbols, at = units_of(text), list[Any](), 0
     while at < len(units):
         symbol = symbol_at(table, units, at, inverse=inverse)
@@ -51,7 +51,7 @@ def test_all_paths(machine: Fst, word: str, limit: int, in_text: bool) -> None:
 
 
 def test_values_that_are_treated_alike() -> None:
-    """The value that replaces another one passes the same tests, for all operations on a feature."""
+    """If the walk replaces the value of a feature by another value, both have the same outcome in all operations on the feature."""
     values = (0, 1, 2, 3, *(flags.NEGATED | value for value in (1, 2, 3)))
     tests = [flags.Operation(kind, 0, value) for kind in (flags.REQUIRE, flags.DISALLOW) for value in (0, 1, 2)]
     tests += [flags.Operation(flags.UNIFY, 0, value) for value in (1, 2)]
@@ -67,7 +67,7 @@ def test_values_that_are_treated_alike() -> None:
 
 
 def flagged(path: Path, body: str) -> fst.Lookup:
-    """A look-up from lexc, for analysis and generation, after its table was saved."""
+    """A look-up from lexc, for analysis and generation, whose table was saved and loaded."""
     names = [f"@{kind}.F{at}{value}@" for kind in "PRDU" for at in range(COUNT) for value in (".A", ".B")]
     names += [f"@D.F{at}@" for at in range(COUNT)]
     (path / "flags.lexc").write_text(f"Multichar_Symbols {' '.join(names)}\nLEXICON Root\n{body}", encoding="utf-8")
@@ -118,7 +118,9 @@ PUZZLE = LOOP.removesuffix("# ;\n") + "End ;\nLEXICON End\n" + "".join(f"@R.F{at
 
 
 def test_steps_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word whose combinations of features take too many steps is refused with its row, also in running text; other rows are not."""
+    """A word whose combinations of features take too many steps is refused with its row number, also in running text; other rows are not
+    refused.
+    """
     monkeypatch.setattr("fst.machines.lookup.walk.MAX_STEPS", 1 << 12)
     m, word = flagged(tmp_path, PUZZLE), "a" * 18
     with pytest.raises(fst.TextError, match=r"row 1: the look-up of 'a{18}' takes more than 4,096 steps; expected at most as many; remove"):
@@ -129,7 +131,7 @@ def test_steps_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_limit_bounds_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word that takes too many steps has `limit` analyses, if so many are found before, and is not complete."""
+    """If `limit` analyses of a word are found before it takes too many steps, they are returned, and the word is not complete."""
     body = PUZZLE + "LEXICON Other\n".replace("Other", "Unused") + "# ;\n"
     m = flagged(tmp_path, f"Easy ;\n{body}LEXICON Easy\na Easy ;\n# ;\n")
     monkeypatch.setattr("fst.machines.lookup.walk.MAX_STEPS", 1 << 12)

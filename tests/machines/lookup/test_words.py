@@ -1,4 +1,4 @@
-"""Kernels make the strings of one word, and the lines of many, as their specifications do."""
+"""Kernels make the strings of one word, and the lines of many words, as the specifications do."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_words_in_threads() -> None:
 @given(machines(), some.lists(some.sampled_from([*WORDS, None, "$", "\\", "ab世"]), max_size=9))
 @examples(100)
 def test_lines(machine: Fst, words: list[str | None]) -> None:
-    """The lines of words are those of their specification; a null is a text without characters and analyses."""
+    """The lines of words follow the specification, and a null has the lines of an empty word without analyses."""
     m = fst.Lookup(lookup(machine))
     found = m.lookup_batch([word or "" for word in words])
     rows = [[] if word is None else row for word, row in zip(words, found, strict=True)]
@@ -95,7 +95,7 @@ def test_lines(machine: Fst, words: list[str | None]) -> None:
 
 
 def test_lists_of_a_large_batch() -> None:
-    """Lists are made in parts, and those of an iteration are those of single rows."""
+    """Lists are made in parts, and iteration gives the same lists as single rows."""
     m = fst.Lookup(lookup({"a": ["x", "é"], "b": ["世"], "c": []}))
     words = np.random.default_rng(0).choice([*"abcd"], 5_000).tolist()
     found = m.lookup_batch(words, unknown="copy")

@@ -1,4 +1,4 @@
-"""Compiled rules give the texts that the definition gives."""
+"""Compiled rules give the same texts as their definition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def test_rules_follow_the_definition(direction: str) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_edges_of_words_follow_the_definition(direction: str) -> None:
-    """Contexts with the edge of a word, next to the gap, inside or repeated, hold where `re` finds it, in each direction."""
+    """A context with the edge of a word, at the match, inside the context or repeated, holds at the same positions as in `re`, in each
+    direction.
+    """
     texts = ["".join(letters) for size in range(6) for letters in product("ab-", repeat=size)]
     for seed in sample(range(120), 24):
         draw = random.Random(f"{direction} {seed}")
@@ -85,7 +87,7 @@ def test_stages_read_what_the_stage_before_wrote() -> None:
 
 @pytest.mark.slow
 def test_compositions_give_the_texts_of_their_stages() -> None:
-    """Adjacent stages of one direction become one pass, and texts, streams and spans are those of the stages."""
+    """Adjacent stages of one direction become one pass, and texts, streams and spans do not change."""
     for seed in sample(range(60), 8):
         draw = random.Random(seed)
         parallel = [[spelled(rule(draw)) for _ in range(draw.choice((1, 2)))] for _ in range(3)]
@@ -102,7 +104,7 @@ def test_compositions_give_the_texts_of_their_stages() -> None:
 
 
 def test_compositions_that_are_too_large_stay_stages() -> None:
-    """A stage whose composition with the stages before is too large is applied in turn."""
+    """A stage is applied separately if its composition with the stages before it is too large."""
     large = rewrite("a -> b / _ [ab]{7}c")
     table = cascade(large, large, large, rewrite("x -> y"), rewrite("y -> x", direction="rtl"))
     assert 1 < len(table.path) < 5
@@ -121,7 +123,7 @@ def test_strings_are_longest_and_of_equal_ones_the_first() -> None:
 
 
 def test_empty_phi_inserts_once_at_each_position() -> None:
-    """An empty phi inserts at every position where both contexts hold, also at both ends of the text."""
+    """A rule with an empty left side inserts at every position where both contexts hold, also at both ends of the text."""
     assert fst.Rewriter(rewrite(" -> -")).apply_batch(["ab", ""]) == ["-a-b-", "-"]
     assert fst.Rewriter(rewrite({"": "-"}, left="[aeiou]", right="[^aeiou]")).apply("banana") == "ba-na-na"
     assert fst.Rewriter(rewrite(" -> - / _ $", direction="rtl")).apply("ab") == "ab-"

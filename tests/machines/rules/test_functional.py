@@ -1,4 +1,4 @@
-"""A functional transducer becomes two passes, and any other is refused with a witness."""
+"""A functional transducer becomes two passes, and any other transducer is refused with a text that has two outputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEFTS, RIGHTS = ("", "a", "b|x", "^", "^|a", r"\b", "[^a]"), ("", "b", "c|a", "$
 
 
 def outputs(machine: Fst, text: str) -> list[str]:
-    """The outputs of a text: those of the paths of text ∘ machine."""
+    """The outputs of a text, by the paths of text ∘ machine."""
     return [output for _, output, _ in (Fst.from_strings([text]) @ machine).paths()]
 
 
@@ -70,7 +70,7 @@ def test_machines_over_bytes() -> None:
 
 
 def test_output_that_depends_on_the_end() -> None:
-    """A transducer that writes the last character first is functional, and is a stage of a cascade like a rule."""
+    """A transducer that writes the last character first is functional, and can be a stage of a cascade."""
     last = Fst.from_strings([("ab", "ba"), ("ac", "ca")]).closure()
     rewriter = fst.Rewriter(cascade(rewrite(last), rewrite("b -> x")))
     assert rewriter.apply_batch(["abacab", "aba", "", "zé"]) == ["xacaxa", "axa", "", "zé"]
@@ -88,7 +88,7 @@ def test_output_that_depends_on_the_end() -> None:
     ],
 )
 def test_other_machines_are_refused(machine: Fst, message: str) -> None:
-    """A machine with two outputs is refused with a shortest text that has them; weights, symbols and wrong bytes are refused by name."""
+    """A machine with two outputs for a text is refused with a shortest such text; weights, symbols and wrong bytes are refused by name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         rewrite(machine)
 
@@ -113,7 +113,7 @@ def test_transducers_inside_texts(direction: str) -> None:
 
 
 def test_longest_outputs_that_begin_equally() -> None:
-    """The first output of a match depends on its end, however far that is, and an empty context means anywhere."""
+    """The first output of a match may depend on the match's end, at any distance, and an empty context holds everywhere."""
     machine = Fst.from_strings([("ab", "1"), ("abab", "2"), ("ababab", "3"), ("b", ""), ("", "+")])
     rewriter = fst.Rewriter(rewrite(machine, left=""))
     assert rewriter.apply_batch(["ababababc", "ab", "", "bc"]) == ["31+c+", "1+", "+", "+c+"]
@@ -126,7 +126,7 @@ def test_longest_outputs_that_begin_equally() -> None:
 
 
 def test_numbers_between_words() -> None:
-    """A transducer between two edges of words replaces whole words alone, and is a stage of a cascade."""
+    """A transducer between two edges of words replaces only whole words, and can be a stage of a cascade."""
     numbers = Fst.from_strings([("1", "uno"), ("12", "doce")])
     table = cascade(rewrite(numbers, left=r"\b", right=r"\b"), rewrite("o -> u"))
     assert fst.Rewriter(table).apply("1 12 121 1a, 12.") == "unu duce 121 1a, duce."
@@ -139,7 +139,7 @@ def test_numbers_between_words() -> None:
 
 
 def test_options_of_rules_are_refused() -> None:
-    """Without a context, which places a transducer inside a text, directions and definitions are for rules."""
+    """For a transducer without a context, directions and definitions are refused, because only rules use them."""
     for options in ({"direction": "ltr"}, {"definitions": {"V": "a"}}):
         given: Any = options
         with pytest.raises(ValueError, match="are for rules"):

@@ -17,7 +17,7 @@ RARE = (*"ab", "é", "世", "foo", "\U0001f600")
 
 
 def rare(draw: random.Random, size: int) -> str:
-    """A text that consists mostly of letters that few rules name."""
+    """A text that consists mostly of letters that few rules contain."""
     return "".join(draw.choice(RARE) if draw.random() < 0.06 else draw.choice("xyz ,ßж") for _ in range(size))
 
 
@@ -33,7 +33,7 @@ def tables(draw: random.Random) -> RulesTable:
 
 
 def test_rare_matches() -> None:
-    """Texts with rare matches give the text of the walk, whatever the rule reads around its matches."""
+    """Texts with rare matches become the same texts as by the walk, whatever contexts the rules have."""
     for seed in sample(range(400), 120):
         draw = random.Random(seed)
         table = tables(draw)
@@ -55,6 +55,6 @@ def test_unchanged_texts_are_the_same_objects() -> None:
 
 
 def test_long_rows() -> None:
-    """Rows longer than the kernel of strings reads, and rows with characters beyond 16 bits, are decoded."""
+    """Rows that are too long for the kernel of strings, and rows with characters beyond 16 bits, are rewritten, too."""
     texts = ["a" + "x" * (1 << 16) + end for end in ("", "é", "\U0001f600", "a")] * 2
     assert fst.Rewriter(rewrite("a -> b")).apply_batch(texts) == [text.replace("a", "b") for text in texts]

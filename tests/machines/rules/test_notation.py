@@ -17,8 +17,8 @@ CASES = [tuple(line.split("\t")) for line in Path(__file__).with_name("notations
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "rule", "definitions", "sign", "advice"), CASES)
 def test_signs_of_other_notations(kind: str, rule: str, definitions: str, sign: str, advice: str) -> None:
-    """A sign that cannot be meant is an error, one that may be meant is a warning, both with the spelling here, and rules of this notation
-    make neither.
+    """A sign of another notation is an error, or a warning if it has a meaning in this notation; both contain the rule in this notation,
+    and right rules cause neither.
     """
     names = json.loads(definitions or "{}")
     with warnings.catch_warnings(record=True) as found:
@@ -37,7 +37,7 @@ def test_signs_of_other_notations(kind: str, rule: str, definitions: str, sign: 
 
 
 def test_advice_is_a_rule() -> None:
-    """The rule that a message advises compiles without a message."""
+    """The rule that a message proposes compiles without a message."""
     advised = [(advice.strip("'"), definitions) for _, _, definitions, _, advice in CASES if " -> " in advice and advice.count("'") == 2]
     assert len(advised) > 25
     for rule, definitions in advised:
@@ -56,7 +56,7 @@ def test_contexts_of_mappings(side: str) -> None:
 
 
 def test_messages_of_files_have_lines(tmp_path: Path) -> None:
-    """A warning on a rule or a definition of a file contains the file and the line, once."""
+    """A warning about a rule or a definition in a file is emitted once, with the file and the line."""
     path = tmp_path / "own.rules"
     path.write_text("V = [aeiou]\nC = [^V]\na -> b / C _\na -> 0 / V _\n", encoding="utf-8")
     with pytest.warns(fst.FstWarning) as found:

@@ -20,7 +20,7 @@ DIRECTIONS = {
     "ltr": "ltr",
     "rtl": "rtl",
 }
-# Rows that another semantics answers. Each asks for several texts, or for the text of another match than the leftmost and longest.
+# Rows that need another semantics: each expects several texts, or the text of a match that is not the leftmost and longest.
 OTHER = {
     "td_deletion_optional": "an optional rule, which gives the text with and without the rule",
     "directed/all": "all matches",
@@ -48,7 +48,7 @@ def table_of(row: dict[str, Any], direction: str) -> RulesTable:
 
 
 def answers(row: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """The text that the rules of a row give for each of its inputs, and the texts of the oracle."""
+    """For each input of a row, the text that the rules give, and the texts of the oracle."""
     direction = DIRECTIONS.get(row.get("semantics") or row["direction"], "simultaneous")
     texts = [text for text, _ in row["pairs"]]
     found = fst.Rewriter(table_of(row, direction)).apply_batch(texts)
@@ -57,9 +57,7 @@ def answers(row: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 @needs_shared
 def test_random_rules() -> None:
-    """A random rule gives the only text that two other programs give; where they give several, because phi matches in several ways, it
-    gives one of them.
-    """
+    """A random rule gives the text of two other programs, or, if the left side matches in several ways, one of their texts."""
     for row in sample(rows("random"), 8):
         for found, expected in answers(row):
             assert found in expected, row["case_id"]
@@ -69,7 +67,7 @@ def test_random_rules() -> None:
 @needs_shared
 @pytest.mark.parametrize("name", ["pynini", "pyfoma"])
 def test_rules_of_other_projects(name: str) -> None:
-    """The rules of other projects' tests give their texts, except those that ask for another semantics by name."""
+    """The rules of other projects' tests give the expected texts, except rows that need another semantics."""
     for row in rows(name):
         for found, expected in answers(row):
             if row["case_id"] in ANSWERS_OF_SHORTEST:

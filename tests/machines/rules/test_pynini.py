@@ -54,7 +54,7 @@ def machines(draw: random.Random) -> Fst:
 
 
 def test_texts_of_cdrewrite(tmp_path: Path) -> None:
-    """The text is the only one that `cdrewrite` gives; if it gives several, since a match has several ends, the text is one of them."""
+    """The text is the text that `cdrewrite` gives, or one of several if a match has several ends."""
     cases, found, draw = list[dict[str, Any]](), list[list[str]](), random.Random(0)
     for number in range(120):
         machine, left, right = machines(draw), draw.choice(LEFTS), draw.choice(RIGHTS)

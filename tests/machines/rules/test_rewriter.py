@@ -1,4 +1,4 @@
-"""A rewriter rewrites long texts, many rows and streams as the walk does."""
+"""A rewriter rewrites long texts, many rows and streams like the walk."""
 
 from __future__ import annotations
 
@@ -49,14 +49,16 @@ def test_output_that_grows() -> None:
 
 @pytest.mark.parametrize("last", [rewrite("x -> y / q _", direction="rtl"), rewrite({f"k{n}": "v" for n in range(99)}, direction="rtl")])
 def test_stage_from_right_to_left_that_changes_nothing(last: RulesTable) -> None:
-    """A stage from right to left that changes nothing leaves the new text of the stage before it as it is."""
+    """A stage from right to left that changes nothing does not change the new text of the stage before it."""
     texts = ["a c d", "aé世", "a" * 40, ""]
     found = fst.Rewriter(cascade(rewrite("a -> bé"), last)).apply_batch(texts)
     assert found == [text.replace("a", "bé") for text in texts]
 
 
 def test_stream_stores_no_more_than_it_needs() -> None:
-    """A stream returns all text before a character that no rule names, and a rule that reads every character delays it to the end."""
+    """A stream returns all text before a character that no rule contains; with a rule that reads every character, it returns all text at
+    the end.
+    """
     stream = fst.Rewriter(TABLE).stream()
     stream.write("ab b a")
     assert stream.read() == "<é>b b "
@@ -98,6 +100,6 @@ def test_texts_of_another_type_are_refused() -> None:
 
 
 def test_its_repr_counts_stages_and_rules() -> None:
-    """The repr of a rewriter contains the numbers of stages and rules, each with its noun."""
+    """The repr of a rewriter contains the numbers of stages and rules, each followed by the noun."""
     assert repr(fst.Rewriter(rewrite("a -> b"))) == "<fst.Rewriter of rules: 1 stage, 1 rule>"
     assert repr(fst.Rewriter(rewrite(["a -> b", "c -> d"]))) == "<fst.Rewriter of rules: 1 stage, 2 rules>"

@@ -51,7 +51,7 @@ def test_many_strings_follow_the_definition(direction: str) -> None:
 
 
 def test_many_strings_in_cascades() -> None:
-    """A stage of many strings reads what the stages before it wrote, and a cascade of cascades keeps its strings."""
+    """A stage of many strings reads the text that the stages before it wrote, and a cascade of cascades keeps its strings."""
     draw = random.Random(0)
     stages = [rewrite("a -> ab / _ b"), rewrite(drawn(draw, 130)), rewrite({"é": "e"}), rewrite(drawn(draw, 140), direction="rtl")]
     some = expected = texts(draw)
@@ -65,14 +65,14 @@ def test_many_strings_in_cascades() -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_strings() -> None:
-    """A mapping of 100,000 strings compiles, and is explained by the strings of the text alone."""
+    """A mapping of 100,000 strings compiles, and its explanation contains only the strings that occur in the text."""
     rewriter = fst.Rewriter(rewrite({f"<{number}>": f"({number + 1})" for number in range(100_000)}))
     assert rewriter.apply("<7><99999><100000>") == "(8)(100000)<100000>"
     assert str(rewriter.explain("<7>")) == "<7>\n  0-3 '<7>'  <7> -> (8)  applied: '(8)'\n(8)"
 
 
 def test_strings_that_are_too_long_are_refused() -> None:
-    """A string with more than 4,096 bytes in a mapping of many strings is refused, and so is what is not text."""
+    """In a mapping of many strings, a string with more than 4,096 bytes is refused, and so is an entry that is not text."""
     with pytest.raises(fst.UnsupportedError, match="has 4,097 bytes; expected at most 4,096"):
         rewrite({"a" * 4097: "b"})
     wrong: dict[Any, Any] = {"a" * 300: 3}

@@ -1,4 +1,4 @@
-"""Rules are read from text, and wrong ones are refused by name."""
+"""Rules are read from text, and wrong rules are refused with the wrong part."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ REFUSED: tuple[Any, ...] = (
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("rules", "options", "text", "expected"), CASES)
 def test_text_of_rules(rules: Any, options: Mapping[str, Any], text: str, expected: str) -> None:
-    """Whitespace, escapes, brackets, definitions, lists and mappings mean what the documentation states."""
+    """Whitespace, escapes, brackets, definitions, lists and mappings have the documented meaning."""
     assert fst.Rewriter(rewrite(rules, **options)).apply(text) == expected
 
 
@@ -88,7 +88,7 @@ def test_wrong_rules_are_refused(rules: Any, options: Mapping[str, Any], message
 
 
 def test_wrong_arguments_are_refused() -> None:
-    """An unknown direction, contexts for rules that have their own, and stages that are not rules are refused."""
+    """An unknown direction, context arguments for rules that contain contexts, and stages that are not rules are refused."""
     with pytest.raises(ValueError, match="direction is 'up'"):
         rewrite("a -> b", direction="up")
     with pytest.raises(ValueError, match="contexts of a mapping"):
@@ -116,13 +116,13 @@ def test_wrong_arguments_are_refused() -> None:
     ids=["left", "right", "phi", "written", "many", "transducer"],
 )
 def test_contexts_of_too_many_states_are_refused(rules: Any, options: Mapping[str, Any]) -> None:
-    """Contexts whose sets of positions are exponentially many are refused before they take much time."""
+    """Contexts with exponentially many sets of positions are refused within a short time."""
     with pytest.raises(fst.UnsupportedError, match=r"take more than 2,000,000 steps to compile|need more than 2,097,152 transitions"):
         rewrite(rules, **options)
 
 
 def test_large_stages_are_not_composed() -> None:
-    """A stage that is larger than a composition may be stays a stage of its own, and the cascade writes what its stages write in turn."""
+    """A stage beyond the maximum size of a composition is a separate stage, and the cascade writes the same texts as its stages in turn."""
     many = [f"{chr(0x4E00 + number)} -> b / {chr(0x5E00 + number)} _" for number in range(200)]
     table = cascade(rewrite(many), rewrite("b -> x"), rewrite("x -> y"))
     assert table.metadata.settings.composed == [[1, 3]]
@@ -131,6 +131,6 @@ def test_large_stages_are_not_composed() -> None:
 
 @pytest.mark.parametrize("given", ["a -> b", "a" * 300 + " -> b", ["a -> b"], {"a": "b"}])
 def test_rules_in_place_of_a_file_are_refused(given: Any) -> None:
-    """Rules as the argument of the function for files are refused, and the message contains the function that compiles them."""
+    """If rules are passed to the function for files, they are refused, and the message contains the function that compiles rules."""
     with pytest.raises(fst.VocabularyError, match=r"expected a path; compile a rule .* with fst.compile.rewrite"):
         rules(given)

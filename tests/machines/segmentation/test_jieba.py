@@ -91,7 +91,7 @@ def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
 
 
 def test_frequencies_that_a_user_leaves_out(tmp_path: Path) -> None:
-    """A user's file is read as by `jieba.load_userdict`: words without a frequency get the one that jieba computes."""
+    """A user's file is read as by `jieba.load_userdict`: words without a frequency get the frequency that jieba computes."""
     finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(5)
     for number in range(8):
         path, user = tmp_path / f"{number}.txt", tmp_path / f"user{number}.txt"
@@ -122,7 +122,7 @@ def test_words_without_frequencies() -> None:
 
 
 def test_the_installed_dictionary_is_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without a dictionary, that of an installed jieba is compiled."""
+    """Without a dictionary argument, the dictionary of an installed jieba is compiled."""
     (tmp_path / "dict.txt").write_text("研究 3 v\n", encoding="utf-8")
     monkeypatch.setattr("fst.compile.machines.segmentation.lattice.installed_dictionary", lambda: tmp_path / "dict.txt")
     assert fst.Segmenter(lattice.jieba()).segment("研究") == ["研究"]

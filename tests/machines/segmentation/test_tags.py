@@ -24,7 +24,7 @@ LETTERS = "杭研大厦命後著a1.%-+#&_。 \r\n\u3000𠮷鿕"  # the model of 
 
 @pytest.fixture
 def posseg() -> Iterator[Any]:
-    """The module of jieba; words that tests force apart are forgotten."""
+    """The module of jieba, without the forced boundaries that other tests have set."""
     yield pytest.importorskip("jieba.posseg")
     pytest.importorskip("jieba.finalseg").Force_Split_Words.clear()
 

@@ -199,7 +199,9 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
 
 
 def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
-    """A character is refused if its normalized form is longer than the limit of a table, and compiled if its length equals the limit."""
+    """A model is refused if the normalized form of a character is longer than the limit of a table, and compiled if it has exactly this
+    length.
+    """
     for size in (62, 63):
         replacing = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * size}
         whole = document([("<unk>", 0.0), ("b", -1.0)]) | {"normalizer": replacing}

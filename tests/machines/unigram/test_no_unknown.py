@@ -71,7 +71,7 @@ def hold(written: Json, texts: Sequence[str]) -> int:
     ("pipeline", "fallback"), [("always", False), ("always", True), ("first", True), ("words", False), ("replaced", True), ("plain", False)]
 )
 def test_texts_are_those_of_the_reference(pipeline: str, fallback: bool) -> None:
-    """With any pipeline, and with byte fallbacks, which the reference never reaches, texts have the same ids or are errors."""
+    """With any pipeline, and with byte fallback, which the reference then ignores, texts have the same ids or are errors."""
     draw = random.Random(pipeline)
     vocabulary = [*VOCABULARY, *(BYTES if fallback else [])]
     known = [bit for bit in BITS if bit in (" ", "a", "b", "ab", "é", "本", "1")]
@@ -82,7 +82,9 @@ def test_texts_are_those_of_the_reference(pipeline: str, fallback: bool) -> None
 @examples(400)
 @given(TOKENS, some.sets(some.sampled_from("abé")), some.lists(some.text("abé<x", max_size=10), max_size=8))
 def test_any_scores(tokens: dict[str, float], letters: set[str], texts: list[str]) -> None:
-    """With any tokens and scores, texts have the same ids or are errors; a vocabulary in which scores decide this is refused."""
+    """With any tokens and scores, texts have the same ids or are errors; a vocabulary in which scores decide whether a text is an error is
+    refused.
+    """
     vocabulary = {"<s>": 0.0, **dict.fromkeys(sorted(letters), -2.0), **tokens}
     written = document([*vocabulary.items()], unk_id=None)
     is_closed = all({*token} <= vocabulary.keys() for token in [*vocabulary][1:]) and len(vocabulary) > 1

@@ -103,7 +103,7 @@ def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = V
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
 def test_frequencies_are_those_of_the_definition(word: str) -> None:
-    """Each segmentation of a word is as frequent as its weight divided by the sum of all weights."""
+    """The frequency of each segmentation of a word is its weight divided by the sum of the weights of all segmentations."""
     _, tokenizer = small()
     for seed, alpha in enumerate((0.0, 0.1, 0.5, 1.0, -0.2)):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, seed=seed))
@@ -112,7 +112,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
 
 @pytest.mark.parametrize("best", [2, 3, 5, 100])
 def test_frequencies_among_the_best(best: int) -> None:
-    """If only the n best segmentations of a word are sampled, each is as frequent as its weight divided by the sum of their weights."""
+    """If only the n best segmentations of a word are sampled, the frequency of each is its weight divided by the sum of these n weights."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
@@ -338,7 +338,7 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 
 @pytest.mark.parametrize("work", [sampling_work, nbest_work])
 def test_tables_with_sums_of_both_types_use_the_same_kernel(work: Callable[[UnigramWork, int], Any]) -> None:
-    """The working arrays have the same types for sums of pre-tokens, in float64, as for those of entire texts, in float32."""
+    """The working arrays have the same types for sums over pre-tokens (in float64) as for sums over entire texts (in float32)."""
     assert len({kind_of(work(tables[0].work(), 8)) for tables in (small(), of_whole_texts())}) == 1
 
 

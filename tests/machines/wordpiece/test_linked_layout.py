@@ -1,5 +1,5 @@
-"""The layout "linked" (edges and failure links instead of folded rows) gives the same ids as the compact layout, and its tables stay
-small with any alphabet.
+"""The layout "linked" (edges and failure links instead of folded rows) gives the same ids as the compact layout, and its tables are small
+for any alphabet.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ LEFT_OUT = {
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
-# The first options of BERT's normalizer change nothing; the second make each Chinese character a word; the third make a text one word.
+# The first options of BERT's normalizer change nothing; the second options make each Chinese character a word; the third options make a
+# text one word.
 AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
 SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
 ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}

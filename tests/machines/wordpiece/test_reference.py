@@ -69,7 +69,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""
-    # In most contexts, a few characters of each group that the normalizer treats alike are sufficient.
+    # In most contexts, a few characters of each group that the normalizer treats in the same way are sufficient.
     is_whole = tiers.ALL and (setting == "uncased" or context == "alone")
     chars = EVERY_CHARACTER if is_whole else swept_characters()
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))

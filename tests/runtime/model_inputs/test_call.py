@@ -152,7 +152,7 @@ def test_windows_from_the_left() -> None:
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """Windows of a pair are each window of the first text with the second text, then the first window with the rest of the second text."""
+    """Windows of a pair: first each window of the first text with the second, then the first window with the rest of the second text."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 

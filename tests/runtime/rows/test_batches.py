@@ -238,7 +238,9 @@ def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) 
 @each_filler
 @each_kind
 def test_row_of_true_blocks_is_whole(kind: type, filler: str) -> None:
-    """A row of more than two blocks of the default length gets the same ids as its parts, if these are cut at spaces."""
+    """If a row of more than two blocks of the default length consists of parts that end with spaces, its ids are those of the parts in
+    turn.
+    """
     part = filler + "unaffable [MASK] 한 a\u302e\u1b44 " + "x" * 101 + " "
     expected = tables().run(part)
     times = 2 * batch.BLOCK // len(part) + 40

@@ -1,4 +1,4 @@
-"""Short texts, for which one kernel makes all calls, have the results of a batch, also in several threads and in nested searches."""
+"""Short texts, for which one kernel calls all other kernels, have the results of a batch, also in several threads and nested searches."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ DOCUMENTS = {
 
 @pytest.fixture(params=DOCUMENTS)
 def tok(request: pytest.FixtureRequest, tmp_path: Path) -> fst.Tokenizer:
-    """A tokenizer whose front end leaves, rewrites or refuses a short text."""
+    """A tokenizer whose front end keeps, rewrites or refuses short texts."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(DOCUMENTS[request.param]()), encoding="utf-8")
     return fst.Tokenizer(tokenizer(tmp_path / "tokenizer.json"))
 
 
 def texts() -> list[str]:
-    """Texts near the lengths at which calls differ."""
+    """Texts whose lengths are near the limits at which another path encodes them."""
     draw, line = np.random.default_rng(3), " ".join(PIECES).replace("[MASK]", "")
     some = [line[begin : begin + 40] for begin in draw.integers(0, len(line), 40)]
     lengths = [0, 1, int(HELD) - 1, int(HELD), int(HELD) + 1, SHORT, SHORT + 1]
@@ -48,7 +48,7 @@ def texts() -> list[str]:
 
 @pytest.mark.mostly_slow
 def test_a_short_text_has_the_ids_of_a_batch(tok: fst.Tokenizer) -> None:
-    """The ids of a str alone are those of its row in a batch, with and without special tokens, for any length and front end."""
+    """A str alone gets the same ids as in a batch, with and without special tokens, for any length and front end."""
     found = texts()
     for special in (True, False):
         rows = tok.encode_batch(found, add_special_tokens=special, threads=1)
@@ -64,7 +64,7 @@ def test_threads_share_a_tokenizer_for_short_texts(tok: fst.Tokenizer) -> None:
 
 
 class Collected:
-    """An object in a cycle that searches a text when it is collected."""
+    """An object in a reference cycle, which searches a text when it is garbage-collected."""
 
     def __init__(self, search: Any) -> None:
         self.itself, self._search = self, search

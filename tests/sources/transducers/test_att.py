@@ -1,4 +1,4 @@
-"""AT&T text: what is read, what is written, and what is refused."""
+"""AT&T text is read, written or refused."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(folder: Path, text: str) -> Path:
     ],
 )
 def test_text_is_read(tmp_path: Path, text: str, paths: list[tuple[str, str, float]]) -> None:
-    """Columns, states, epsilons, escapes, weights and sections have the meaning that the writers of the format give them."""
+    """Columns, states, epsilons, escapes, weights and sections have the same meaning as in the programs that write the format."""
     assert sorted(read_att(written(tmp_path, text)).paths()) == sorted(paths)
 
 
@@ -65,25 +65,25 @@ def test_text_is_read(tmp_path: Path, text: str, paths: list[tuple[str, str, flo
     ],
 )
 def test_malformed_line_is_refused(tmp_path: Path, text: str, line: int, found: str) -> None:
-    """The error for a malformed line contains its number, the value and what is expected."""
+    """The error for a malformed line contains the line number, the value and the expected value."""
     with pytest.raises(VocabularyError, match=rf"machine\.att, line {line}: {found}.*expected"):
         read_att(written(tmp_path, text))
 
 
 def test_weights_are_no_symbols(tmp_path: Path) -> None:
-    """In a file of an acceptor, whose arcs have one label, a weight in the next column does not become a symbol."""
+    """In a file of an acceptor, whose arcs have one label, the column after the label is read as a weight, not as a symbol."""
     assert read_att(written(tmp_path, "0\t1\ta\t0.5\n0\t1\tb\n1\n")).symbols == ()
 
 
 @pytest.mark.parametrize("name", ["@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"])
 def test_wildcards_are_refused(tmp_path: Path, name: str) -> None:
-    """A label that stands for characters that the file does not name is refused by its name."""
+    """A label that means all characters that are not in the file is refused, and the message contains the label."""
     with pytest.raises(UnsupportedError, match=name):
         read_att(written(tmp_path, f"0\t1\t{name}\t{name}\n1\n"))
 
 
 def test_numbers_are_labels(tmp_path: Path) -> None:
-    """With `numbers`, columns of labels are decimal numbers, and others are refused."""
+    """With `numbers`, columns of labels are decimal numbers, and other values are refused."""
     machine = read_att(written(tmp_path, "0\t1\t12\t0\n1\n"), numbers=True)
     assert (machine.ilabel.tolist(), machine.olabel.tolist()) == ([12], [0])
     with pytest.raises(VocabularyError, match="line 2: the label is 'a'"):
@@ -91,7 +91,7 @@ def test_numbers_are_labels(tmp_path: Path) -> None:
 
 
 def test_packed_file_is_read(tmp_path: Path) -> None:
-    """A file that is packed with gzip is read as the text in it."""
+    """A file that is compressed by gzip is read like its content."""
     (tmp_path / "a.att.gz").write_bytes(gzip.compress(b"0\t1\ta\tb\n1\n"))
     assert list(read_att(tmp_path / "a.att.gz").paths()) == [("a", "b", 0.0)]
 
@@ -129,7 +129,7 @@ def test_special_names_are_not_written(tmp_path: Path) -> None:
     [("eng", 49_389, 91_124), ("hin", 29_348, 69_971), pytest.param("fin", 440_448, 502_423, marks=pytest.mark.slow)],
 )
 def test_morphologies_are_read(name: str, states: int, arcs: int) -> None:
-    """Real files have the states and arcs that their description counts."""
+    """Real files have the numbers of states and arcs in their description."""
     machines = read_att_sections(MORPHOLOGY / f"{name}.att.gz")
     assert sum(machine.states for machine in machines) == states
     assert sum(machine.arcs for machine in machines) == arcs

@@ -1,4 +1,4 @@
-"""Dictionaries of Apertium: what is read, what is refused, and that the machines are those of lt-comp."""
+"""Dictionaries of Apertium are read or refused, and the machines equal those of lt-comp."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def dictionary(folder: Path, body: str, paradigms: str = PARADIGMS) -> Path:
 def same(arcs: Arcs) -> list[tuple[Any, ...]]:
     """The arcs and finals of the minimal machine, with states in the order of a breadth-first search: equal for equal machines.
 
-    Weights are left out: lt-comp loses the weight of an entry that begins as an earlier one.
+    Weights are left out, because lt-comp loses the weight of an entry that begins like an earlier entry.
     """
     machine = Fst.of(without_weights(arcs)).optimize()
     order, rows = {machine.start: 0} if machine.states else {}, list[tuple[Any, ...]]()
@@ -90,7 +90,7 @@ def same(arcs: Arcs) -> list[tuple[Any, ...]]:
     ],
 )  # fmt: skip
 def test_elements(tmp_path: Path, body: str, paths: Paths) -> None:
-    """Each element and attribute has the strings that lt-comp gives it."""
+    """Each element and attribute gives the same strings as in lt-comp."""
     assert {*read_dix(dictionary(tmp_path, body)).paths()} == paths
 
 
@@ -105,7 +105,7 @@ def test_elements(tmp_path: Path, body: str, paths: Paths) -> None:
     ],
 )
 def test_generation(tmp_path: Path, body: str, paths: Paths) -> None:
-    """From right to left, right strings are read, other entries are left out, and entries with a paradigm without entries, too."""
+    """From right to left, right strings are read; entries for the other direction, and entries with an empty paradigm, are left out."""
     assert {*read_dix(dictionary(tmp_path, body), "rl").paths()} == paths
 
 
@@ -116,7 +116,7 @@ def test_negated_set_contains_latin_1_and_nothing(tmp_path: Path) -> None:
 
 
 def test_paradigms_do_not_leak(tmp_path: Path) -> None:
-    """An entry that begins as another one, which goes on with a paradigm, gets no string of the paradigm."""
+    """If one entry begins like another entry that continues with a paradigm, the first entry gets no string of the paradigm."""
     body = '<e><i>xa</i><par n="loop"/><i>q</i></e><e><i>xac</i></e><e><par n="loop"/><i>z</i></e><e><i>bc</i></e>'
     m = fst.Lookup(lookup(dictionary(tmp_path, body)))
     assert [*map(bool, m.lookup_batch(["xaq", "xabbq", "xac", "xabc", "bz", "bc", "bbc", "z"]))] == [1, 1, 1, 0, 1, 1, 0, 1]
@@ -161,7 +161,7 @@ def test_second_definition_adds_entries(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_dictionary_is_refused(tmp_path: Path, body: str, error: type[FstError], found: str) -> None:
-    """A malformed dictionary is refused with line, column, fault and remedy."""
+    """A malformed dictionary is refused, and the message contains line, column, fault and remedy."""
     with pytest.raises(error, match=found):
         read_dix(dictionary(tmp_path, body))
 
@@ -180,7 +180,7 @@ def test_malformed_dictionary_is_refused(tmp_path: Path, body: str, error: type[
     ],
 )
 def test_hostile_document_is_refused(tmp_path: Path, text: str, error: type[FstError], found: str) -> None:
-    """A document that is no dictionary, or has entities of its own, is refused before an entity is expanded or a file is opened."""
+    """A document that is not a dictionary, or that defines entities, is refused before an entity is expanded or a file is opened."""
     (tmp_path / "a.dix").write_text(text)
     with pytest.raises(error, match=found):
         read_dix(tmp_path / "a.dix")
@@ -216,7 +216,7 @@ HUGE = '<pardefs><pardef n="p0"><e><i>a</i></e><e><i>b</i></e></pardef>{}</parde
     ],
 )  # fmt: skip
 def test_explosions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paradigms: str, body: str, found: str) -> None:
-    """Paradigms that contain each other in a cycle or double at each level, deep nesting and huge expressions are refused soon."""
+    """Paradigms that contain each other in a cycle or double at each level, deep nesting and huge expressions are refused quickly."""
     monkeypatch.setattr(entries, "MAX_ARCS", 100_000)
     with pytest.raises(FstError, match=found):
         read_dix(dictionary(tmp_path, body, paradigms))
@@ -257,7 +257,7 @@ def test_sections_have_their_kinds(tmp_path: Path) -> None:
 
 
 def test_alphabet_has_letters(tmp_path: Path) -> None:
-    """Characters of the alphabet are letters, so a word ends neither before nor after them."""
+    """Characters of the alphabet are letters, so no word ends before or after such a character inside a longer word."""
     text = '<dictionary><alphabet>ab\' -</alphabet><section id="a" type="standard"><e><i>ab</i></e></section></dictionary>'
     for alphabet, tokens in ((text, ["ab'", "x-ab", "ab"]), (text.replace("' -", ""), ["ab", "x", "ab", "ab"])):
         (tmp_path / "a.dix").write_text(alphabet)
@@ -266,7 +266,7 @@ def test_alphabet_has_letters(tmp_path: Path) -> None:
 
 
 def test_both_directions_are_looked_up(tmp_path: Path) -> None:
-    """A look-up with generation analyses without the entries for generation, and generates without those for analysis."""
+    """A look-up with generation uses no entries for generation when it analyses, and no entries for analysis when it generates."""
     body = '<e><i>a</i>{0}</e><e r="LR"><p><l>o</l><r>a</r></p>{0}</e><e r="RL"><p><l>e</l><r>a</r></p>{0}</e>'.format('<par n="noun"/>')
     m = fst.Lookup(lookup(dictionary(tmp_path, body), inverse=True))
     assert [*m.lookup_batch(["a", "o", "e", "as"])] == [["a<n>"], ["a<n>"], [], ["a<v>"]]
@@ -276,7 +276,7 @@ def test_both_directions_are_looked_up(tmp_path: Path) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_hindi_is_that_of_lt_comp() -> None:
-    """A real dictionary has the states and arcs that lt-comp counts, and the recorded paths that need no equivalent letters."""
+    """A real dictionary has the numbers of states and arcs that lt-comp prints, and the recorded paths that need no equivalent letters."""
     found, recorded = read(MORPHOLOGY / "hin.dix"), read_att(MORPHOLOGY / "hin.att.gz")
     sizes = [(kind, machine.states, machine.arcs) for kind, machine in found.sections.items()]
     assert sizes == [("standard", 29_331, 66_516), ("inconditional", 17, 119)]

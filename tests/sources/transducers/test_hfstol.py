@@ -1,4 +1,4 @@
-"""Optimized-lookup files of HFST: what is read, what is refused, and that the answers are those of hfst-optimized-lookup."""
+"""Optimized-lookup files of HFST are read or refused, and give the answers of hfst-optimized-lookup."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def file(folder: Path, data: bytes) -> Path:
 @pytest.mark.parametrize(("data", "weights"), [(WEIGHTED, (2.0, 0.25, 0.75, 1.25)), (UNWEIGHTED, (0.0,) * 4)])
 @pytest.mark.parametrize("has_header", [True, False])
 def test_files_of_hfst_are_read(tmp_path: Path, data: bytes, weights: tuple[float, ...], has_header: bool) -> None:
-    """Weighted and unweighted files, with the header of HFST 3 and without it, have the paths and weights of their machines."""
+    """Weighted and unweighted files, with or without the header of HFST 3, have the paths and weights of the machines from which they were
+    made.
+    """
     path = file(tmp_path, data if has_header else data[struct.unpack_from("<H", data, 5)[0] + 8 :])
     found = sorted(read_hfstol(path).paths(6), key=lambda each: (len(each[0]), each[0] == "a@P.X.Y@"))[:4]
     flag = "@P.X.Y@"
@@ -53,7 +55,7 @@ def test_files_of_hfst_are_read(tmp_path: Path, data: bytes, weights: tuple[floa
 
 
 def test_packed_file_is_looked_up(tmp_path: Path) -> None:
-    """A file that is packed with gzip is compiled for look-up by its name, and its flag diacritics are evaluated."""
+    """A file that is compressed by gzip is compiled for look-up from its name, and flag diacritics are evaluated."""
     (tmp_path / "a.hfstol.gz").write_bytes(gzip.compress(UNWEIGHTED))
     assert [*fst.Lookup(lookup(tmp_path / "a.hfstol.gz")).lookup_batch(["", "a", "dcc", "c"])] == [[""], ["b"], ["é<n><n>"], []]
 
@@ -83,7 +85,7 @@ INDEX_AT, TRANSITIONS_AT = 0xE1, 0x117  # in the weighted file
     ],
 )  # fmt: skip
 def test_damaged_file_is_refused(tmp_path: Path, at: int, new: bytes, error: type[FstError], found: str) -> None:
-    """The error for a damaged file contains the fault and the byte."""
+    """The error for a damaged file contains the fault and the position of the byte."""
     with pytest.raises(error, match=found):
         read_hfstol(file(tmp_path, WEIGHTED[:at] + new + WEIGHTED[at + len(new) :]))
 
@@ -111,7 +113,7 @@ def test_random_damage_is_read_or_refused(tmp_path: Path, seed: int) -> None:
 
 
 def converted(folder: Path, att: Path, option: str) -> Path:
-    """The file that HFST makes of AT&T text."""
+    """The file that HFST makes from AT&T text."""
     made, path = folder / "a.hfst", folder / "a.hfstol"
     subprocess.run(["hfst-txt2fst", "-f", "openfst-tropical", "-e", "@0@", "-i", att, "-o", made], check=True, capture_output=True)
     subprocess.run(["hfst-fst2fst", option, "-i", made, "-o", path], check=True, capture_output=True)

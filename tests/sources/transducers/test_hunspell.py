@@ -1,4 +1,4 @@
-"""Dictionaries of Hunspell: words have the stems that their definition and spylls give them, and what is not supported is refused."""
+"""Dictionaries of Hunspell: words have the stems of the slow definition and of spylls, and unsupported options are refused."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def stems_of(folder: Path, aff: str | bytes, dic: str | bytes, *words: str) -> l
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", sample(range(400), 20))
 def test_definition(tmp_path: Path, seed: int) -> None:
-    """For random dictionaries, each word has the stems of all ways to make it from an entry, a prefix and two suffixes."""
+    """For random dictionaries, each word has the stem of each entry from which it can be made with a prefix and two suffixes."""
     dictionary = random_dictionary(Random(seed))
     expected = dictionary.stems()
     words = [*dict.fromkeys([*expected, *WORDS])]
@@ -71,7 +71,7 @@ def test_definition(tmp_path: Path, seed: int) -> None:
 
 
 def stems_of_spylls(words: dict[Path, list[str]]) -> list[list[set[str]]]:
-    """The stems of words in dictionaries, as spylls finds them in a process of its own."""
+    """The stems of words in dictionaries, as spylls finds them in a separate process."""
     jobs = [(str(path.with_suffix("")), some) for path, some in words.items()]
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
     found = subprocess.run(command, check=True, capture_output=True, text=True, input=json.dumps(jobs)).stdout
@@ -110,7 +110,9 @@ def test_installed_dictionaries_have_the_stems_of_spylls(name: str) -> None:
 
 @pytest.mark.parametrize("data", ["\tst:berja po:vrb", " po:vrb st:berja", "\t2"])
 def test_stems_in_the_data(tmp_path: Path, data: str) -> None:
-    """The stem in the data of a word, or in their alias, is the analysis of the word with all its affixes; other words have their own."""
+    """A stem in the data of an entry, written there or by an alias, is the analysis of all words of the entry; entries without data are
+    their own stems.
+    """
     aff = "SET UTF-8\nAM 2\nAM po:noun\nAM po:vrb st:berja\nPFX P Y 2\nPFX P ba ge ba\nPFX P 0 un [^b]\n"
     aff += "SFX S Y 2\nSFX S i ar/T i\nSFX S 0 s .\nSFX T Y 1\nSFX T r x r\n"
     dic = f"4\nbarði/PS{data}\nbarði/S\na/P{data}\nberja\tpo:vrb\n"
@@ -128,7 +130,7 @@ OTHER_CASES = {"McDonald", "fOO", "FOo", "openoffice", "Openoffice", "paris", "p
 
 
 def test_cases(tmp_path: Path) -> None:
-    """case="fold" accepts the cases that Hunspell accepts: none for words with KEEPCASE, and no forbidden word in any case."""
+    """case="fold" accepts the same other cases as Hunspell, but none of words with KEEPCASE, and no forbidden word in any case."""
     m = fst.Lookup(lookup(written(tmp_path, CASES_AFF, CASES_DIC), inverse=True))
     words = sorted(IN_CASES | OTHER_CASES)
     assert {word for word, stems in zip(words, m.lookup_batch(words, case="fold"), strict=True) if stems} == IN_CASES
@@ -153,7 +155,7 @@ def test_hunspell_accepts_the_same_cases(tmp_path: Path) -> None:
 
 
 def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
-    """A dictionary is read by the name of either file, each possibly packed with gzip; the other file has the same name."""
+    """A dictionary is read by the name of either file, possibly packed with gzip; the other file differs only in the ending."""
     aff = written(tmp_path, "SFX S Y 1\nSFX S 0 s .\n", "1\ncat/S\n")
     dic = tmp_path / "x.dic"
     (tmp_path / "x.dic.gz").write_bytes(gzip.compress(dic.read_bytes()))
@@ -195,7 +197,7 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
     ],
 )
 def test_options(tmp_path: Path, aff: str, dic: str, word: str, stem: str) -> None:
-    """Options, formats of flags, aliases, data and comments have the meaning of Hunspell."""
+    """Options, formats of flags, aliases, data and comments have the same meaning as in Hunspell."""
     assert stems_of(tmp_path, f"SET UTF-8\n{aff}", dic, word) == [[stem]]
 
 
@@ -203,26 +205,26 @@ def test_options(tmp_path: Path, aff: str, dic: str, word: str, stem: str) -> No
     ("name", "encoding"), [("ISO8859-2", "iso8859-2"), ("KOI8-R", "koi8-r"), ("microsoft-cp1251", "cp1251"), ("TIS620-2533", "tis-620")]
 )
 def test_encodings(tmp_path: Path, name: str, encoding: str) -> None:
-    """Both files have the encoding of the option SET, by its name in Hunspell."""
+    """Both files are read in the encoding that the option SET contains, under Hunspell's name of the encoding."""
     char = next(chr(code) for code in range(0xC0, 0xF000) if chr(code).isalpha() and chr(code).encode(encoding, "ignore"))
     aff = f"SET {name}\nSFX S Y 1\nSFX S {char} {char}{char} [{char}]\n".encode(encoding)
     assert stems_of(tmp_path, aff, f"1\na{char}/S\n".encode(encoding), f"a{char}{char}") == [[f"a{char}"]]
 
 
 def test_default_encoding_and_marks(tmp_path: Path) -> None:
-    """Without the option SET the encoding is Windows-1252, and a byte-order mark before SET is no part of it."""
+    """Without the option SET the encoding is Windows-1252, and a byte-order mark before SET is ignored."""
     assert stems_of(tmp_path, b"", "1\ncafé\n".encode("cp1252"), "café") == [["café"]]
     assert stems_of(tmp_path, "\ufeffSET UTF-8\n", "\ufeff1\ncafé\n", "café", "1") == [["café"], []]
 
 
 def test_affixes_outside_of_the_encoding(tmp_path: Path) -> None:
-    """An affix with bytes outside of the encoding, as in French, makes no words; such bytes may be flags."""
+    """An affix with bytes that the encoding does not define, as in French, makes no words; such bytes may be flags."""
     aff = b"SET UTF-8\nSFX \xe9 Y 2\nSFX \xe9 0 \xe3 .\nSFX \xe9 0 s [^\xe3]\n"
     assert stems_of(tmp_path, aff, b"1\nchat/\xe9\n", "chat", "chats") == [["chat"], ["chat"]]
 
 
 def test_forbidden_words(tmp_path: Path) -> None:
-    """A word whose entries are all forbidden has no stems, also if affixes make it; a stem with a forbidden entry takes no affixes."""
+    """A word whose entries are all forbidden has no stems, even if affixes also make this word; a forbidden entry takes no affixes."""
     aff = "SET UTF-8\nFORBIDDENWORD !\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 es .\n"
     dic = "5\ncat/S\ncats/!\ndog/S\ndog/!\ncatse/S\n"
     assert stems_of(tmp_path, aff, dic, "cat", "cats", "cates", "dog", "dogs", "catses") == [["cat"], [], ["cat"], ["dog"], [], ["catse"]]
@@ -240,13 +242,13 @@ def test_forbidden_words(tmp_path: Path) -> None:
     ],
 )
 def test_unsupported_options_are_refused(tmp_path: Path, aff: str, found: str) -> None:
-    """An option that is not supported is refused by its name and line."""
+    """An option that is not supported is refused, and the message contains its name and line."""
     with pytest.raises(UnsupportedError, match=found):
         read_hunspell(written(tmp_path, f"SET UTF-8\n{aff}", "1\ncat\n"))
 
 
 def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
-    """An encoding that is not among those of Hunspell is refused by its name."""
+    """An encoding that Hunspell does not support is refused, and the message contains its name."""
     with pytest.raises(UnsupportedError, match="line 2: the encoding is 'ISCII-DEVANAGARI'; convert both files to UTF-8"):
         read_hunspell(written(tmp_path, "# first\nSET ISCII-DEVANAGARI\n", "1\ncat\n"))
 
@@ -314,7 +316,7 @@ def test_large_dictionaries_are_refused(tmp_path: Path, limit: str, found: str, 
 
 
 def affixes_of(kind: str, flag: str, rows: list[str]) -> str:
-    """The lines of the affixes with a flag."""
+    """The lines of an ``.aff`` file for the affixes with a flag."""
     return f"{kind} {flag} Y {len(rows)}\n" + "".join(f"{kind} {flag} {row}\n" for row in rows)
 
 
@@ -337,7 +339,7 @@ FORGED = {
 
 @pytest.mark.parametrize("kind", FORGED)
 def test_all_work_is_counted(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that takes time in a forged dictionary counts as steps."""
+    """Every operation that could take long in a forged dictionary counts as steps."""
     aff, dic = FORGED[kind]
     monkeypatch.setattr("fst.compile.sources.transducers.hunspell.endings.MAX_STEPS", 1500)
     with pytest.raises(UnsupportedError, match=r"x\.aff: the flags and affixes .* take more than 1,500 steps; expected fewer; split"):

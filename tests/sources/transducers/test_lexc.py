@@ -1,4 +1,4 @@
-"""Lexicons of lexc: they have the forms and analyses that foma and HFST give them, and malformed ones are refused."""
+"""Lexicons of lexc have the same forms and analyses as in foma and HFST, and malformed lexicons are refused."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def expected_of(columns: str) -> dict[str, list[str]]:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(("text", "columns"), LEXICONS)
 def test_lexicons(tmp_path: Path, text: str, columns: str) -> None:
-    """Symbols, both sides of an entry, zeros, escapes, comments, strings and flag diacritics have the meaning of foma and HFST."""
+    """Symbols, both sides of an entry, zeros, escapes, comments, strings and flag diacritics have the same meaning as in foma and HFST."""
     expected = expected_of(columns)
     found = fst.Lookup(lookup(written(tmp_path, text))).lookup_batch([*expected, "cb", "aa"])
     assert [sorted(analyses) for analyses in found] == [*expected.values(), [], []]
@@ -73,7 +73,7 @@ def test_forms_are_read(tmp_path: Path) -> None:
 
 
 def test_cycles_read_something(tmp_path: Path) -> None:
-    """A lexicon that continues with itself makes words of any length; one that only writes in a cycle is refused at look-up."""
+    """A lexicon that continues with itself makes words of any length; a lexicon with a cycle that only writes is refused for look-up."""
     words = fst.Lookup(lookup(written(tmp_path, "LEXICON Root\nab Root ;\nc # ;\n")))
     assert words("ababababc") == ["ababababc"]
     with pytest.raises(UnsupportedError, match="reads nothing and writes 'a'"):
@@ -81,13 +81,13 @@ def test_cycles_read_something(tmp_path: Path) -> None:
 
 
 def test_weights(tmp_path: Path) -> None:
-    """As in HFST, a string with "weight:" has the weight of its entry, and of equal entries the smallest counts."""
+    """As in HFST, a gloss with "weight:" contains the weight of the entry, and of equal entries the smallest weight is used."""
     text = 'LEXICON Root\na X "gloss weight: 2.5" ;\na X "weight: 1";\nb:a X "no weight" ;\nLEXICON X\n# "weight: 0.25" ;\n'
     assert list(read_lexc(written(tmp_path, text)).paths()) == [("a", "b", 0.25), ("a", "a", 1.25)]
 
 
 def test_lexicon_defined_twice(tmp_path: Path) -> None:
-    """As in foma, a lexicon that is defined twice has the entries of both definitions, and Root is the start wherever it is."""
+    """As in foma, a lexicon that is defined twice has the entries of both definitions, and Root is the start wherever it is defined."""
     text = "LEXICON X\nb # ;\nLEXICON Root\na X ;\nLEXICON X\nc # ;\n"
     assert sorted(read_lexc(written(tmp_path, text)).paths()) == [("ab", "ab", 0.0), ("ac", "ac", 0.0)]
 
@@ -100,7 +100,7 @@ def test_definitions_are_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", sample(range(300), 20))
 def test_definition(tmp_path: Path, seed: int) -> None:
-    """Random lexicons have the pairs of all ways through their entries."""
+    """Random lexicons have the pairs of all paths through their entries."""
     random = Random(seed)
     lexicons = random_lexicons(random)
     machine = read_lexc(written(tmp_path, text_of(lexicons, random)))
@@ -142,7 +142,7 @@ def test_foma_reads_the_same_pairs(tmp_path: Path, case: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in range(len(LEXICONS)) if "% " not in LEXICONS[case][0]])
 def test_hfst_reads_the_same_pairs(tmp_path: Path, case: int) -> None:
-    """hfst-lexc reads the pairs of each lexicon without spaces, which its text form names otherwise."""
+    """From each lexicon without spaces, which its text form writes in another way, hfst-lexc reads the same pairs."""
     path = written(tmp_path, LEXICONS[case][0])
     assert relation(path) == of_hfst(path)
 
@@ -165,7 +165,7 @@ def test_foma_reads_random_lexicons(tmp_path: Path, seed: int) -> None:
     ],
 )
 def test_regular_expressions_are_refused(tmp_path: Path, entry: str, found: str) -> None:
-    """An entry in angle brackets is refused by its place."""
+    """An entry in angle brackets is refused, and the message contains the position."""
     with pytest.raises(UnsupportedError, match=found):
         read_lexc(written(tmp_path, f"LEXICON Root\n{entry}\n"))
 
@@ -191,7 +191,7 @@ def test_regular_expressions_are_refused(tmp_path: Path, entry: str, found: str)
     ],
 )  # fmt: skip
 def test_malformed_entries_are_refused(tmp_path: Path, text: str, found: str) -> None:
-    """The error for a malformed entry contains line, column, the value and what is expected."""
+    """The error for a malformed entry contains line, column, the value and the expected value."""
     with pytest.raises(VocabularyError, match=found):
         read_lexc(written(tmp_path, f"LEXICON Root\n{text}"))
 

@@ -1,4 +1,4 @@
-"""OpenFst's binary files: what is read, what is written, and what is refused."""
+"""OpenFst's binary files are read, written or refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_aligned_machine_is_read(tmp_path: Path) -> None:
 
 
 def archive(folder: Path, names: list[str]) -> Path:
-    """An archive of the machines that accept their own names."""
+    """An archive of machines, each of which accepts its own name."""
     data, places = struct.pack("<ii", 2125656924, 1), []
     for name in names:
         Fst.from_strings([name]).write_openfst(folder / "one.fst")
@@ -87,7 +87,7 @@ def archive(folder: Path, names: list[str]) -> Path:
 
 
 def test_archive_is_read(tmp_path: Path) -> None:
-    """A machine of an archive is read by its name, which is not needed for an archive of one machine."""
+    """A machine in an archive is read by its name; for an archive of one machine, the name is not needed."""
     path = archive(tmp_path, ["ab", "c"])
     assert list(read_openfst(path, "c").paths()) == [("c", "c", 0.0)]
     with pytest.raises(VocabularyError, match="contains the machines 'ab', 'c'"):
@@ -100,14 +100,14 @@ def test_archive_is_read(tmp_path: Path) -> None:
 
 
 def test_bytes_are_read(tmp_path: Path) -> None:
-    """With the unit "utf-8", labels are bytes, and a number above them is a symbol."""
+    """With the unit "utf-8", labels up to 255 are bytes, and larger labels are symbols."""
     Fst.from_arcs([(0, 1, 0xC3, 0), (1, 2, 0xA9, 0x1234)], final=[2]).write_openfst(tmp_path / "a.fst")
     assert list(read_openfst(tmp_path / "a.fst", unit="utf-8").paths()) == [("é", "<4660>", 0.0)]
 
 
 @pytest.mark.parametrize(("texts", "unit"), [(["é"], "utf-8"), (["a世"], "utf-8"), (["ab"], "character"), (["«", "é"], "character")])
 def test_bytes_are_recognised(texts: list[str], unit: Any, tmp_path: Path) -> None:
-    """Labels are bytes if the second byte of a character follows its first byte somewhere, and otherwise code points."""
+    """Labels are bytes if, somewhere, the second byte of a character follows the first byte; otherwise they are code points."""
     Fst.from_strings(texts, unit=unit).write_openfst(tmp_path / "a.fst")
     machine = read_openfst(tmp_path / "a.fst")
     assert (machine.unit, [text for text, *_ in machine.paths()]) == (unit, texts)
@@ -130,7 +130,7 @@ def test_bytes_are_recognised(texts: list[str], unit: Any, tmp_path: Path) -> No
     ],
 )
 def test_damaged_file_is_refused(tmp_path: Path, old: bytes, new: bytes, error: type[FstError], found: str) -> None:
-    """The error for a damaged file contains the fault and its place, and no memory is taken for forged numbers."""
+    """The error for a damaged file contains the fault and its position, and no memory is allocated for forged numbers."""
     MACHINE.write_openfst(tmp_path / "a.fst")
     data = (tmp_path / "a.fst").read_bytes()
     assert old in data

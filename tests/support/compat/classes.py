@@ -15,7 +15,7 @@ from support.sources.families import trained
 OTHERS = ("LayoutLMv2", "LayoutLMv3", "LayoutXLM", "Luke", "MLuke", "Udop")
 CLASSES = [*(name for name in FAMILIES if name not in OTHERS), "CodeGen", "CLIP"]
 WHISPER = ("startoftranscript", "en", "zh", "de", "es", "translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps")
-PADDED = {"Llama": "</s>", "CodeLlama": "</s>", "GPT2": "<|endoftext|>", "Whisper": "<|endoftext|>"}  # padding of classes without it
+PADDED = {"Llama": "</s>", "CodeLlama": "</s>", "GPT2": "<|endoftext|>", "Whisper": "<|endoftext|>"}  # classes without padding
 
 
 def _with_every_byte(document: Any, suffix: str) -> Any:
@@ -32,7 +32,7 @@ def folder_of(name: str, folder: Path) -> Path:
     path = folder / name
     path.mkdir()
     document = json.loads(getattr(library("transformers"), f"{name}Tokenizer")().backend_tokenizer.to_str())
-    document["post_processor"] = None if name == "Whisper" else document["post_processor"]  # the class makes it again
+    document["post_processor"] = None if name == "Whisper" else document["post_processor"]  # Whisper makes it itself
     options = {"end_of_word_suffix": "</w>"} if name == "CLIP" else {}
     document = trained(document, **options)
     document = _with_every_byte(document, "</w>") if name == "CLIP" else document

@@ -20,7 +20,9 @@ def codes_of(texts: Sequence[str]) -> Any:
 
 
 class RewritingEncoder(Encoder):
-    """An encoder of texts into the characters of new texts, by the methods of a rewriter. It finds no words, and in streams no spans."""
+    """An encoder of texts into the characters of new texts, by the methods of a rewriter. The encoder finds no words, and no spans in
+    streams.
+    """
 
     def __init__(self, rewriter: fst.Rewriter) -> None:
         self._rewriter = rewriter
@@ -75,7 +77,7 @@ class RewritingStream:
         self._stream.write(piece)
 
     def read(self) -> Part:
-        """The characters of the new text that are certain."""
+        """The characters of the new text that no later text can change."""
         return self._part(self._stream.read())
 
     def close(self) -> Part:

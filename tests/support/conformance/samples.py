@@ -330,7 +330,7 @@ ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"] 
 
 def each(names: Iterable[str], seed: int) -> pytest.MarkDecorator:
     """A decorator that runs a test for samples: by default for one in four samples of each kind, drawn with `seed`; in the slow tier for
-    one in two of the others; with ``--cases all`` for all.
+    half of the other samples; with ``--cases all`` for all samples.
     """
     of_kind: dict[str, list[str]] = {}
     for name in names:

@@ -52,8 +52,8 @@ def encoder_of(used: Any) -> Encoder:
 
 
 def walked(table: Any, text: str) -> list[int]:
-    """The ids that the walk returns. The walk of WordPiece finds no added tokens that depend on their neighbours; with these, use the
-    encoder.
+    """The ids that the walk returns. The walk of WordPiece finds no added tokens that depend on their neighbours; for such tables, the
+    encoder gives the ids.
     """
     if table.kind == "wordpiece" and table.metadata.added_tokens.contextual:
         return [*map(int, fst.Tokenizer(table).encode(text, **BARE))]

@@ -1,4 +1,4 @@
-"""The parts of the fuzzer that draw tokenizers, searchers and segmenters, and pass texts to each of their methods."""
+"""The parts of the fuzzer that draw tokenizers, searchers and segmenters, and pass texts to all methods of these objects."""
 
 from __future__ import annotations
 
@@ -472,7 +472,9 @@ def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Decode ids and other numbers, and check that a batch gives the same texts as single rows, and that bytes are those of the tokens."""
+    """Decode ids and other numbers, and check that a batch gives the same texts as single rows, and that bytes equal the bytes of the
+    tokens.
+    """
     ids = [*tok.encode(texts[1]).tolist(), *(draw.randint(0, tok.vocab_size + 3) for _ in range(40))]
     numbers = np.array(ids, draw.choice(TYPES))
     assert tok.decode_batch([ids, numbers[:7], []]) == [tok.decode(numbers), tok.decode(ids[:7]), ""]

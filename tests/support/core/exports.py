@@ -16,7 +16,7 @@ from fst.runtime.exporting.builds import builds
 from fst.runtime.exporting.calls import Calls, calls
 from fst.runtime.exporting.contents import contents
 
-# Tables whose exports run kernels that those of drawn vocabularies do not run.
+# Tables whose exports run kernels that the exports of drawn vocabularies do not run.
 SAMPLES = ("wordpiece auto", "unigram words", "unigram model and bytes")
 
 

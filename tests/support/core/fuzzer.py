@@ -31,7 +31,7 @@ KINDS = (
     drives.bytewise,
     drives.vocabulary,
 )
-LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
+LONG_PIECES = 2  # seeds, modulo the number of kinds, for which texts get a pre-token longer than `LONGEST`
 OF_TOKENIZERS = (
     drives.drive_batches,
     drives.drive_dropout,
@@ -66,7 +66,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers, drive_networks):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
-        if DISABLED:  # else each kernel is compiled for these tables alone
+        if DISABLED:  # otherwise all kernels are compiled for these tables only
             yield "drive_samples", partial(drive_samples, random.Random(seed), texts)
         patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
         yield "segmentation", partial(drives.drive_segmentation, random.Random(seed), texts)
@@ -77,5 +77,5 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
     """Let interpreted kernels reach their limits in short texts."""
     patch.setattr(find, "CHUNK", np.uint64(16))  # so short texts have pre-tokens longer than a chunk
     for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
-        patch.setattr(search, name, np.uint64(number))  # so searches store where they have failed
+        patch.setattr(search, name, np.uint64(number))  # so that searches store the positions at which they have failed
     patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts

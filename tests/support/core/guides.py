@@ -31,14 +31,14 @@ def spaced(table: Any) -> fst.Tokenizer:
 
 
 def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None:
-    """Walk along canonical masks, whose tokens are those of other masks, and compare the ids with those of the text."""
+    """Walk along canonical masks, check that other masks also allow the tokens, and compare the ids with the ids of the text."""
     try:
         guide, other = fst.Guide(tok, regex=regex, canonical=True), fst.Guide(tok, regex=regex)
         stored = fst.Guide(compile_guide(tok, regex=regex, canonical=True))
     except UnsupportedError:
         return
     state, found, ids, at = guide.start, other.start, list[int](), stored.start
-    if not len(guide.allowed(state)):  # the tokenizer writes no text of the pattern
+    if not len(guide.allowed(state)):  # the tokenizer cannot write any text of the pattern
         return
     while len(ids) < 30 and (number := draw.choice(guide.allowed(state).tolist())) != guide.end_id:
         assert number in other.allowed(found)
@@ -52,7 +52,7 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
 
 
 def drive_networks(draw: random.Random, _texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
-    """Make masks of automata that call each other, which large schemas become, from a schema that counts as large."""
+    """Make masks of automata that call each other, as for large schemas, from a small schema that is treated as large."""
     tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", '["', "[", '"', "a", ",", "]", "##a", '##"', "##]", "##,"]))
     with patch.context() as few:
         few.setattr(compiler, "FEW_STATES", 1)
@@ -67,7 +67,7 @@ def drive_networks(draw: random.Random, _texts: Sequence[str], patch: pytest.Mon
 
 
 def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
-    """Draw patterns and vocabularies, and compare stored masks with late ones, and steps with those of the walk."""
+    """Draw patterns and vocabularies; compare stored masks with masks that are made at their first use, and steps with the walk's."""
     words = {text[place : place + 3] for text in texts[:20] for place in range(0, min(len(text), 9), 2)}
     names = [*dict.fromkeys(["[UNK]", "[SEP]", "a", *(word for word in sorted(words) if word.strip() == word and word.isalnum())])]
     tok = fst.Tokenizer(wordpiece([*names, *(f"##{name}" for name in names[2:] if draw.random() < 0.7)]))

@@ -14,7 +14,7 @@ from fst.compile.export.native import NativeKernel, write
 from fst.core import native
 
 IS_OLD = not hasattr(llvm, "create_new_module_pass_manager")
-OBSTACLE = "native code needs gcc" if not which("gcc") else "this llvmlite has typed pointers" * IS_OLD  # empty if there is none
+OBSTACLE = "native code needs gcc" if not which("gcc") else "this llvmlite has typed pointers" * IS_OLD  # empty without an obstacle
 
 
 def write_folder(kernels: Sequence[NativeKernel], folder: Path) -> None:

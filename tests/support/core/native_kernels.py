@@ -30,7 +30,7 @@ class Other(NamedTuple):
 
 @kernel
 def weigh(pair: Any, grid: Any, factor: Any, shift: Any, is_double: Any) -> Any:
-    """Write the weighted sums of two arrays to a grid; return their number."""
+    """Write the weighted sums of two arrays to a grid; return the number of sums."""
     for index in range(len(pair.left)):
         total = (pair.left[index] + pair.right[index]) * factor + np.float64(shift)
         grid[index % grid.shape[0], index // grid.shape[0]] = total * 2 if is_double else total
@@ -76,7 +76,7 @@ def quotient(numbers: Any) -> Any:
 
 @object_kernel
 def code_points(text: Any, codes: Any) -> Any:
-    """Write the code points of a str; return their number."""
+    """Write the code points of a str to an array; return the number of code points."""
     narrow, units, wide = characters(text)
     for index in range(len(narrow)):
         codes[index] = narrow[index]
@@ -89,7 +89,7 @@ def code_points(text: Any, codes: Any) -> Any:
 
 @object_kernel
 def list_of(length: Any) -> Any:
-    """A list of a length; Python's C API sets an exception if it is negative."""
+    """A list of the given length; Python's C API sets an exception if the length is negative."""
     return new(length)
 
 

@@ -23,7 +23,7 @@ def save_tables(folder: Path) -> None:
 
 
 def run_tables(folder: Path) -> list[Any]:
-    """Load the tables, call each method that runs kernels, and return all results as JSON can express them."""
+    """Load the tables, call each method that runs kernels, and return all results as values that JSON can express."""
     return [
         *_tokenized(fst.load(folder / "wordpiece.npz")),
         *_tokenized(fst.load(folder / "bpe.npz")),

@@ -1,4 +1,6 @@
-"""Call the trainers with random words, for the fuzzer in `tests/core/test_bounds.py`, or with the order of ids that a reference drew."""
+"""Call the trainers with random words, for the fuzzer in `tests/core/test_bounds.py`, and set the order of ids that a reference has chosen
+at random.
+"""
 
 from __future__ import annotations
 

@@ -55,10 +55,10 @@ def drive_algebra(draw: random.Random) -> None:
     """Apply the operations, and check that machines that must have the same paths are equivalent."""
     first, second = drawn(draw, LABELS), drawn(draw, LABELS)
     for machine in (first @ second, first | second, first + second, first.closure(), first.connect(), first.reverse()):
-        with suppress(fst.UnsupportedError):  # weights without a deterministic form
+        with suppress(fst.UnsupportedError):  # weights for which determinization has no result
             machine.optimize().determinize().minimize()
     first.push().shortest_path(3).shortest_distance(reverse=True)
-    with suppress(fst.UnsupportedError):  # sums without a limit
+    with suppress(fst.UnsupportedError):  # sums without a finite value
         second.shortest_distance(semiring="log")
     first.remove_epsilon().find_ambiguity()
     one, other = (drawn(draw, LABELS, (0,)).project("input") for _ in range(2))
@@ -67,7 +67,7 @@ def drive_algebra(draw: random.Random) -> None:
 
 
 def drive_trees(draw: random.Random) -> None:
-    """Store words in a tree whose equal subtrees are shared, and check that it is equivalent to a tree without."""
+    """Store words in a tree with shared equal subtrees, and check that it is equivalent to the tree without sharing."""
     trees, words = Paths(), [*draw.choices(["".join(word) for word in product("ab", repeat=3)], k=9), *WORDS]
     root = trees.root()
     for word in words:
@@ -101,11 +101,11 @@ def drive_lookup(draw: random.Random, words: Sequence[str]) -> None:
 def drive_best_path(draw: random.Random, texts: Sequence[str]) -> None:
     """Rewrite texts by best paths, at once and in streams, and compare the results with those of the walk."""
     for unknown in UNKNOWN:
-        with suppress(fst.VocabularyError, fst.UnsupportedError):  # no text has a best path
+        with suppress(fst.VocabularyError, fst.UnsupportedError):  # raised if no text has a best path
             table = best_path(drawn(draw, LABELS), unknown=unknown)
             rewriter = fst.Rewriter(table)
             for text in texts:
-                with suppress(fst.TextError):  # no path reads the text
+                with suppress(fst.TextError):  # raised if no path reads the text
                     expected = "".join(map(chr, table.run(text)))
                     assert rewriter.apply(text) == rewriter.align_batch([text]).texts[0] == expected
                     assert unknown == COPY or streamed(rewriter, text) == expected

@@ -1,4 +1,4 @@
-"""Objects and modules for WebAssembly: objects that are put together by hand, a reader of modules, and LLVM's own linker."""
+"""Objects and modules for WebAssembly: hand-made objects, a reader of modules, and LLVM's own linker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDER = (1, 2, 3, 4, 5, 6, 7, 9, 10, 11)  # the sections of a module in their or
 
 
 def lld(code: bytes, exported: Sequence[str], folder: Path) -> bytes:
-    """The module that LLVM's linker makes of an object."""
+    """The module that LLVM's linker makes from an object."""
     (folder / "code.o").write_bytes(code)
     exports = [f"--export={name}" for name in (*exported, "__heap_base")]
     command = [*LINKER, "--no-entry", "--strip-all", "-z", "stack-size=65536", *exports, "code.o", "-o", "code.wasm"]
@@ -32,7 +32,7 @@ def number(value: int) -> bytes:
 
 
 def sized(data: bytes) -> bytes:
-    """Bytes after their number."""
+    """The number of bytes, and then the bytes."""
     return number(len(data)) + data
 
 
@@ -57,7 +57,7 @@ class Sections(NamedTuple):
     of_data: Sequence[bytes] = ()
 
     def listed(self) -> list[tuple[int, bytes]]:
-        """The numbers and the contents of the sections, of which the first has the types () → () and () → i32."""
+        """The number and the content of each section; the first section contains the types () → () and () → i32."""
         kinds = items(b"\x60\0\0", b"\x60\0\1\x7f")
         table, memory = imported("__indirect_function_table", b"\1\x70\0\0"), imported("__linear_memory", b"\2\0\0")
         imports = items(memory, imported("__stack_pointer", b"\3\x7f\1"), table, imported("memcpy", b"\0\0"))
@@ -94,7 +94,7 @@ def function(name: str, index: int) -> bytes:
 
 
 def data(name: str, segment: int, offset: int) -> bytes:
-    """A symbol of a place in a segment."""
+    """A symbol of a position in a segment."""
     return b"\1\0" + sized(name.encode()) + number(segment) + number(offset) + b"\1"
 
 
@@ -149,7 +149,7 @@ def leb(stream: BytesIO) -> int:
 
 
 def taken(stream: BytesIO) -> bytes:
-    """Read bytes after their number."""
+    """Read a number of bytes, and then the bytes."""
     size = leb(stream)
     data = stream.read(size)
     assert len(data) == size

@@ -62,7 +62,7 @@ WORDS = (
 
 
 class Small(NamedTuple):
-    """A small table, and the merges from which the definition of BPE computes the expected ids."""
+    """A small table and its merges, from which the definition of BPE computes the expected ids."""
 
     table: BpeTable
     merges: Merges

@@ -27,7 +27,7 @@ def accepted(automaton: ByteAutomaton, texts: Iterable[str]) -> list[str]:
     return [text for text in texts if accepts(automaton, text.encode())]
 
 
-State = tuple[int, ...]  # empty if a text is not read
+State = tuple[int, ...]  # empty if the automaton does not read a text
 
 
 class Direct:
@@ -53,7 +53,7 @@ class Direct:
 
 
 class Calls:
-    """A network, followed byte by byte. A state is a state of the network after the states to return to.
+    """A network, followed byte by byte. A state is a tuple: the states to which open calls return, and then a state of the network.
 
     Args:
         network: the network.

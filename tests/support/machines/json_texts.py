@@ -11,7 +11,7 @@ from support.machines.byte_automata import Calls, Direct, State
 from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.machines.guide.network import Network
 
-MAX_TRIED = 60  # sets of properties of an object that are tried at most; properties after which others are lost come last
+MAX_TRIED = 60  # maximum number of sets of an object's properties; properties that exclude others come last
 
 States = frozenset[State]
 Steps = Calls | Direct
@@ -38,12 +38,12 @@ def _after(steps: Steps, states: States, value: Any) -> States:
 
 
 def _after_object(steps: Steps, states: States, value: dict[str, Any]) -> States:
-    """The states after an object, in the first order of properties that is accepted."""
+    """The states after an object whose properties are in the first order that is accepted."""
     keys = {name: json.dumps(name, ensure_ascii=False) + ":" for name in value}
     tried: set[tuple[frozenset[str], States]] = set()
 
     def after(left: frozenset[str], found: States) -> States:
-        """The states after the properties that are left, and the end of the object."""
+        """The states after the remaining properties and the end of the object."""
         if not left:
             return _read(steps, found, "}")
         if (left, found) in tried or len(tried) > MAX_TRIED + len(value):

@@ -1,8 +1,8 @@
 """Differences between the masks of this package, outlines-core and llguidance, each with its cause.
 
-Walks of tokens are followed in both libraries at once. A token that only one of them allows is completed there to a whole text. Judges
-that know neither library say whether the text is right: Python's ``re`` for patterns, and ``jsonschema`` for schemas. The cause of a text
-that is right is the smallest set of `FREEDOMS` with which the other library accepts it, too.
+Walks of tokens are followed in both libraries at once. If only one library allows a token, the text is completed with this library to a
+whole text. Independent judges decide whether the text is right: Python's ``re`` for patterns, and ``jsonschema`` for schemas. If the text
+is right, the cause is the smallest set of `FREEDOMS` with which the other library accepts this text, too.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from fst.compile.machines.guide.compiler import automaton_of
 from fst.errors import UnsupportedError
 from fst.machines.guide.vocabulary import vocabulary_of
 
-UNEXPLAINED, DEPTH = "unexplained", 2  # of recursive schemas
-SAMPLED, MAX_STEPS, MAX_ENDING = 3, 16, 120  # tokens of a difference; of a walk; of the completion of a text
-LARGEST_PATTERN = 20_000  # characters of a pattern that outlines-core makes from a schema
+UNEXPLAINED, DEPTH = "unexplained", 2  # the maximum depth of recursive schemas
+SAMPLED, MAX_STEPS, MAX_ENDING = 3, 16, 120  # maximum numbers of tokens: of a difference, of a walk, of the completion of a text
+LARGEST_PATTERN = 20_000  # maximum number of characters of a pattern that outlines-core makes from a schema
 
 
 class Reader(Protocol):
-    """A language, read piece by piece. A state of a library is anything that can be a key."""
+    """A language, read piece by piece. A state of a library is any hashable object."""
 
     name: str
     start: Any
@@ -99,7 +99,7 @@ class Own:
         return bool(self.automaton.is_final[state])
 
     def completed(self, text: bytes, _: Sequence[int]) -> bytes:
-        """A shortest text that begins with another one."""
+        """A shortest text of the language that begins with a given text."""
         begun = self.read(0, text)
         assert begun is not None
         paths = {begun: b""}
@@ -133,7 +133,7 @@ class Outlines:
         self._tokens = tokens
         self._index = outlines_core.Index(regex, outlines_core.Vocabulary(tokens.end_id, {text: [n] for n, text in tokens.few.items()}))
         self.start, self._finals = self._index.get_initial_state(), self._index.get_final_states()
-        self._next: dict[int, tuple[int, int]] = {}  # a token that leads to the end, and the state after it
+        self._next: dict[int, tuple[int, int]] = {}  # a token after which a text may end, and the state after this token
         transitions, before = self._index.get_transitions(), dict[int, list[tuple[int, int]]]()
         for state, targets in transitions.items():
             for token, target in targets.items():
@@ -171,7 +171,7 @@ class Outlines:
         return state in self._finals
 
     def completed(self, text: bytes, ids: Sequence[int]) -> bytes | None:
-        """A text that begins with another one, whose ids are given, or None."""
+        """A text that begins with the text of the given ids, or None."""
         state = self._after(ids)
         while state is not None and state not in self._finals:
             if state not in self._next:
@@ -205,7 +205,7 @@ class LlGuidance:
         self._at: list[int] = []
 
     def _go(self, ids: list[int]) -> bool:
-        """Go to the place after some ids; False if they are not allowed."""
+        """Move to the position after some ids; False if the ids are not allowed."""
         differ = (place for place, (one, other) in enumerate(zip(ids, self._at, strict=False)) if one != other)
         same = next(differ, min(len(ids), len(self._at)))
         if same < len(self._at):
@@ -263,23 +263,23 @@ def _tokenizer_of(tokens: Tokens) -> Any:
     return _tokenizers[id(tokens)]
 
 
-# Texts of JSON with some freedoms.
+# Texts of JSON in the forms that some freedoms allow.
 
 FREEDOMS = ("whitespace", "numbers", "escapes", "order", "control characters", "levels")
-MOST_FREEDOMS, DEEP = 3, 2  # the smallest level of arrays and objects that may be left out
+MOST_FREEDOMS, DEEP = 3, 2  # the least level at which arrays and objects may be left out
 TOKEN = re.compile(r'([ \t\n\r]*)("(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+|[\[\]{},:])', re.DOTALL)
-MAX_TRIED = 300  # sets of members that are tried
+MAX_TRIED = 300  # maximum number of sets of members that are tried
 
 
 class Leaf(NamedTuple):
-    """A number, a string or a literal, and the whitespace before it."""
+    """A number, a string or a literal, with the whitespace before it."""
 
     space: str
     text: str
 
 
 class Group(NamedTuple):
-    """An array, whose parts are values, or an object, whose parts are names, colons and values; and the commas between them."""
+    """An array, whose parts are values and commas, or an object, whose parts are names, colons, values and commas."""
 
     begin: Leaf
     parts: list[tuple[Any, ...]]
@@ -288,7 +288,7 @@ class Group(NamedTuple):
 
 
 def parsed(text: str) -> Leaf | Group:
-    """The tree of a text of JSON."""
+    """The syntax tree of a text of JSON."""
     found = [Leaf(*match.groups()) for match in TOKEN.finditer(text)][::-1]
 
     def value() -> Leaf | Group:
@@ -330,7 +330,7 @@ class Free:
         return found | self._ended(states, tree, frozenset(range(len(tree.parts))), depth)
 
     def _ended(self, states: set[Any], group: Group, left: frozenset[int], depth: int) -> set[Any]:
-        """The states after some parts of a group, and its end."""
+        """The states after some parts of an array or object, and after its end."""
         self._tried += 1
         if not states or self._tried > MAX_TRIED:
             return set()
@@ -353,7 +353,7 @@ class Free:
         return {state for state in found if state is not None}
 
     def _texts(self, text: str) -> set[str]:
-        """The texts of a token."""
+        """The texts of a token of JSON."""
         found = {text}
         if text[0] == '"':
             value = json.loads(text, strict=False)
@@ -383,7 +383,7 @@ def freedoms_of(reader: Reader, text: str) -> str | None:
 
 # Judges.
 
-Change = Callable[[dict[str, Any]], dict[str, Any]]  # of a schema, after those below it
+Change = Callable[[dict[str, Any]], dict[str, Any]]  # changes a schema whose inner schemas are already changed
 # Keywords from which outlines-core infers the type of a schema without one.
 IMPLIED = {
     "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"),
@@ -393,18 +393,18 @@ IMPLIED = {
 
 
 def typed(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema that has only the type that its keywords imply."""
+    """A schema with the type that its keywords imply."""
     found = [name for name, keywords in IMPLIED.items() if {*keywords} & schema.keys()]
     return schema if "type" in schema or not found else {**schema, "type": found}
 
 
 def closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose objects have no properties that it does not name."""
+    """A schema whose objects have only the properties that the schema contains."""
     return {**schema, "additionalProperties": False} if "properties" in schema else schema
 
 
 def filled(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose arrays have all items of ``prefixItems``, and no others unless it says so."""
+    """A schema whose arrays have all items of ``prefixItems``, and other items only if the schema allows them explicitly."""
     return {"items": False, **schema, "minItems": len(schema["prefixItems"])} if "prefixItems" in schema else schema
 
 
@@ -413,7 +413,7 @@ CHANGES: dict[str, Change] = {"types": typed, "other properties": closed, "prefi
 
 
 def changed(schema: Any, change: Change) -> Any:
-    """A schema with all schemas below it changed."""
+    """Apply a change to a schema, after all schemas below it."""
     if isinstance(schema, list):
         return [changed(each, change) for each in schema]
     if not isinstance(schema, dict):
@@ -434,7 +434,7 @@ def names_twice(text: str) -> bool:
 
 
 class SchemaJudge:
-    """Says whether a text is a value of a schema.
+    """A judge of whether a text is a value of a schema.
 
     Args:
         schema: the schema.
@@ -449,7 +449,7 @@ class SchemaJudge:
         return [name for name, change in CHANGES.items() if not _validator(changed(self.schema, change)).is_valid(value)]
 
     def fault(self, text: bytes) -> str:
-        """Why a text is wrong; empty if it is right."""
+        """The reason for which a text is wrong; empty if the text is right."""
         try:
             data = text.decode()
         except UnicodeDecodeError:
@@ -470,7 +470,7 @@ def _validator(schema: Any) -> Any:
 
 
 class PatternJudge:
-    """Says whether a text is matched by a pattern."""
+    """A judge of whether a pattern matches a text."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern)
@@ -491,7 +491,7 @@ class Difference(NamedTuple):
 
     Attributes:
         allows: the library that allows it.
-        other: the other one.
+        other: the other library.
         cause: why.
         ids: the ids up to the token.
         text: the whole text to which the token was completed; the token's own text, if there is no whole text.
@@ -507,7 +507,7 @@ class Difference(NamedTuple):
 
 
 def differences(own: Any, peer: Any, tokens: Tokens, judge: Any, walks: Iterable[Sequence[int]], source: Any) -> Iterator[Difference]:
-    """The differences of two libraries after all beginnings of some walks that both allow."""
+    """The differences of two libraries after all beginnings of some walks that both libraries allow."""
     both, draw, few = dict[tuple[int, ...], NDArray[np.bool_]](), np.random.default_rng(2), tokens.bits(tokens.few)
     few[tokens.end_id] = True
     for walk in walks:
@@ -527,7 +527,7 @@ def differences(own: Any, peer: Any, tokens: Tokens, judge: Any, walks: Iterable
 
 
 def _cause(one: Any, other: Any, tokens: Tokens, judge: Any, ids: list[int]) -> tuple[str, bytes]:
-    """Why only one library allows the last token, and a whole text."""
+    """The cause for which only one library allows the last token, and a whole text."""
     begun = tokens.text(number for number in ids if number != tokens.end_id)
     text = begun if ids[-1] == tokens.end_id else one.completed(begun, ids)
     if text is None:
@@ -549,7 +549,7 @@ def _cause(one: Any, other: Any, tokens: Tokens, judge: Any, ids: list[int]) -> 
 
 
 def _format(other: Any, tokens: Tokens, text: bytes, judge: SchemaJudge) -> str | None:
-    """The cause of a text that is refused if formats restrict strings, but is right without them."""
+    """The cause for a text that is refused if formats restrict strings, but is right if they do not."""
     own = Own(tokens, schema=judge.schema, depth=DEPTH, formats=other.name != "fst")
     state = own.read(0, text)
     return "formats" if (state is not None and own.is_final(state)) == (other.name == "fst") else None
@@ -564,7 +564,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def walks_of(own: Own, peer: Any, tokens: Tokens, texts: Iterable[str], count: int) -> Iterator[list[int]]:
-    """Walks along some texts, and random ones, as far as both libraries allow them."""
+    """Walks along some texts, and random walks, as far as both libraries allow them."""
     vocabulary = tokens.few if peer.name == "outlines-core" else tokens.contents
     for text in texts:
         for ids in (tokens.tok.encode(text, add_special_tokens=False).tolist(), [tokens.of_bytes[byte] for byte in text.encode()]):
@@ -584,11 +584,11 @@ def walks_of(own: Own, peer: Any, tokens: Tokens, texts: Iterable[str], count: i
 
 # All cases.
 
-Case = tuple[Any, list[Any]]  # a pattern or a schema, and values
+Case = tuple[Any, list[Any]]  # a pattern or a schema, and values that it allows
 
 
 def cases(patterns: Iterable[str], share: int) -> Iterator[Case]:
-    """Patterns, and one in so many of the published schemas with the values that they allow."""
+    """Patterns, and one in the given number of published schemas, each with values that it allows."""
     yield from ((pattern, []) for pattern in patterns)
     for name in ("json_schema_test_suite", "maskbench"):
         with gzip.open(SHARED / "oracles" / "schemas" / f"{name}.jsonl.gz", "rt") as lines:
@@ -598,7 +598,7 @@ def cases(patterns: Iterable[str], share: int) -> Iterator[Case]:
 
 
 def compared(tokens: Tokens, kind: Any, source: Any, values: Sequence[Any], walks: int) -> Iterator[Difference]:
-    """The differences for a pattern or a schema; a refusal is one of them.
+    """The differences for a pattern or a schema; a refused schema is one difference.
 
     Args:
         tokens: the vocabulary.
@@ -616,7 +616,7 @@ def compared(tokens: Tokens, kind: Any, source: Any, values: Sequence[Any], walk
         own = Own(tokens, **texts, depth=DEPTH)
     try:
         peer = kind(tokens, **texts)
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library has its own vocabulary
         yield Difference("fst", kind.name, "refused", str(error).encode(), [], source)
         return
     judge = PatternJudge(source) if isinstance(source, str) else SchemaJudge(source)

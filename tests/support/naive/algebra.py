@@ -23,8 +23,8 @@ def pairs(machine: Arcs, longest: int) -> Pairs:
 
 
 def composed(first: Arcs, second: Arcs, longest: int) -> Pairs:
-    """The smallest weight of each pair of the composition of two machines with equal symbols: in each move, one machine moves without
-    the other, which reads or writes nothing; or the second reads what the first writes.
+    """The smallest weight of each pair of the composition of two machines with equal symbols. In each move, either one machine alone
+    follows an arc that writes (first) or reads (second) nothing, or the second reads the label that the first writes.
     """
 
     def moves(state: tuple[int, int]) -> Iterator[tuple[int, int, tuple[int, int], float]]:

@@ -9,8 +9,8 @@ from fst.compile.algebra.symbols import text_of
 
 
 def least_weight(machine: Arcs, text: str, output: str | None = None) -> float:
-    """The least weight of the paths that read a text and, if `output` is not None, write it; infinity if there are none, minus infinity if
-    weights have no bound.
+    """The least weight of the paths that read a text and, if `output` is not None, write `output`; infinity if there are no such paths,
+    minus infinity if weights have no lower bound.
     """
     read, written = text.encode(), None if output is None else output.encode()
     spelled = [(_bytes(machine, ilabel), _bytes(machine, olabel)) for ilabel, olabel in zip(machine.ilabel, machine.olabel, strict=True)]

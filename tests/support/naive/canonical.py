@@ -13,7 +13,7 @@ Path = tuple[int, ...]
 
 
 def texts_of(automaton: ByteAutomaton) -> Iterator[str]:
-    """All texts of an automaton without loops."""
+    """All texts of an automaton without cycles."""
     stack = [(0, b"")]
     while stack:
         state, text = stack.pop()
@@ -24,7 +24,7 @@ def texts_of(automaton: ByteAutomaton) -> Iterator[str]:
 
 
 def encodings(tok: fst.Tokenizer, texts: Iterable[str]) -> set[Path]:
-    """The ids of each text that decode to this text."""
+    """The ids of each text, for texts to which their ids decode."""
     found = set()
     for text in texts:
         ids = tok.encode(text, add_special_tokens=False)

@@ -30,7 +30,7 @@ class Writer:
         self.ids = [number for number in sorted(tok._tokens_by_id) if number not in self.silent]
 
     def __call__(self, path: Path) -> bytes:
-        """The bytes of a row of ids without special tokens. Byte tokens are bytes, although they may be a part of a character."""
+        """The bytes of a row of ids without special tokens. Byte tokens are returned as bytes, which may be a part of a character."""
         if self._joins_bytes:
             assert isinstance(self._tok, fst.BpeTokenizer)
             return self._tok.decode_bytes(path, skip_special_tokens=False)
@@ -68,7 +68,7 @@ class Writer:
 
 
 def allowed(write: Writer, texts: Collection[str], path: Path, end_id: int | None) -> list[int]:
-    """The ids after which a path is still the beginning of one of some texts; and the end, if the path is one of them.
+    """The ids after which a path is still the beginning of one of the texts; and the end, if the path is one of the texts.
 
     A token that never writes anything is not allowed.
     """

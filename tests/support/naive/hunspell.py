@@ -60,7 +60,9 @@ class Dictionary:
         return found
 
     def _forms(self, stem: str, flags: str) -> Iterator[tuple[str, bool]]:
-        """Each word of an entry, and whether it has no affixes: a first suffix, a second one, and then a prefix."""
+        """Yield each word that an entry makes with a first suffix, a second suffix and a prefix, all optional, and whether it has no
+        affixes.
+        """
         for prefix, first, second in product([None, *self.prefixes], [None, *self.suffixes], [None, *self.suffixes]):
             used = [rule for rule in (prefix, first, second) if rule]
             if not _is_allowed(flags, prefix, first, second):
@@ -83,7 +85,7 @@ def _with_suffix(text: str | None, rule: Rule | None) -> str | None:
 
 
 def _is_allowed(flags: str, prefix: Rule | None, first: Rule | None, second: Rule | None) -> bool:
-    """Whether the flags of an entry and of affixes allow them together."""
+    """Whether the flags of an entry and of affixes allow this combination."""
     used = [rule for rule in (prefix, first, second) if rule]
     own = [rule.flags if rule else "" for rule in (prefix, first)]
     if second and not (first and second.flag in first.flags):

@@ -1,4 +1,4 @@
-"""Lexicons of lexc by their definition: all ways through the entries, each with its analysis and form."""
+"""Lexicons of lexc by their definition: all paths through the entries, each with its analysis and form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ESCAPED = ' !%:;<>"0'
 
 
 class Entry(NamedTuple):
-    """An entry: what it adds to the analysis and to the form, and the lexicon that continues; None: the end."""
+    """An entry: the strings that it adds to the analysis and to the form, and the lexicon that continues (None: the end)."""
 
     upper: tuple[str, ...]
     lower: tuple[str, ...]
@@ -55,7 +55,7 @@ def _written(side: tuple[str, ...]) -> str:
 
 
 def pairs(lexicons: Lexicons, number: int | None = 0) -> set[tuple[str, str]]:
-    """The pairs of a form and its analysis of all ways through the lexicons, from one of them."""
+    """The pairs of a form and its analysis, for all paths that begin in one lexicon."""
     if number is None:
         return {("", "")}
     found = set()

@@ -14,7 +14,7 @@ from fst.machines.lookup.flags import FLAG, applied
 from fst.machines.lookup.layout import CUT, END, END_FOLDED, MAX_ANALYSES
 from fst.machines.lookup.walk import Move, Symbol, moves_of
 
-Features = dict[str, tuple[bool, str]]  # feature → whether it has the value, or must not have it; and the value
+Features = dict[str, tuple[bool, str]]  # feature → whether it has the value (else it must not have it), and the value
 
 
 def look_up(machine: Arcs, word: str) -> dict[str, float]:
@@ -59,7 +59,7 @@ def _paths(
 
 
 def _evaluated(kind: str, feature: str, value: str | None, features: Features) -> Features | None:
-    """The features after an operation; None if it fails."""
+    """The features after an operation; None if the operation fails."""
     held = features.get(feature)
     if kind == "P":
         return {**features, feature: (True, value or "")}
@@ -90,7 +90,7 @@ def paths_of(table: Any, symbols: Sequence[Symbol], root: int) -> Iterator[tuple
 
 
 def ids_of_paths(table: Any, paths: Iterable[tuple[list[Move], bool]], limit: int, *, in_text: bool) -> list[int]:
-    """The ids of the analyses of paths, from `paths_of`: of equal analyses the first path, with the smallest key of all."""
+    """The ids of the analyses of the paths of `paths_of`; equal analyses become the first of them, with the smallest key of all."""
     found = dict[tuple[str, bool], tuple[list[int], Any]]()
     is_sorted = in_text or table.is_weighted
     is_cut = False

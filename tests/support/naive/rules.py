@@ -54,7 +54,7 @@ def _from_left(rules: Sequence[AnyRule], text: str, keeps_written: bool) -> str:
 
 
 def _longest(rule: AnyRule, text: str, at: int, before: str) -> int | None:
-    """The last end of a match that begins at a position; an empty match is after `before`."""
+    """The last end of a match that begins at a position; for an empty match, the right context is tested after `before`."""
     ends = (end for end in range(len(text), at, -1) if rule.output(text[at:end]) is not None)
     found = (end for end in ends if _begins(rule.right, text[:end], text[end:]))
     return next(found, at if rule.output("") is not None and _begins(rule.right, before, text[at:]) else None)
@@ -75,17 +75,17 @@ def _from_right(rules: Sequence[AnyRule], text: str) -> str:
 
 
 def _first(rule: AnyRule, text: str, at: int, after: str) -> int | None:
-    """The first begin of a match that ends at a position; an empty match is before `after`."""
+    """The first start of a match that ends at a position; for an empty match, the left context is tested before `after`."""
     begins = (begin for begin in range(at) if rule.output(text[begin:at]) is not None)
     found = (begin for begin in begins if _ends(rule.left, text[:begin], text[begin:]))
     return next(found, at if rule.output("") is not None and _ends(rule.left, text[:at], after) else None)
 
 
 def _begins(pattern: str, before: str, after: str) -> bool:
-    """Whether a string that matches begins between two texts."""
+    """Whether a match of a pattern begins at the boundary between two texts."""
     return re.compile(pattern).match(before + after, len(before)) is not None
 
 
 def _ends(pattern: str, before: str, after: str) -> bool:
-    """Whether a string that matches ends between two texts."""
+    """Whether a match of a pattern ends at the boundary between two texts."""
     return re.search(rf"(?:{pattern})(?s:(?<=\A.{{{len(before)}}}))", before + after) is not None

@@ -147,7 +147,9 @@ def mixtures(seed: int, count: int) -> list[str]:
 
 @functools.cache
 def small_vocabulary() -> list[str]:
-    """A vocabulary of one character per token, for the characters of `mixtures` and their normalized forms, and some tokens of two."""
+    """A vocabulary of one character per token, for the characters of `mixtures` and their normalized forms, and some tokens of two
+    characters.
+    """
     made = set(MIXED) | {char for text in MIXED for char in words_after(text)}
     letters = sorted(made - {" "})
     return [*TOKENS, *letters, *(f"##{char}" for char in letters), "a.", "##..", "ab", "##é", "'s", "##a1"]

@@ -1,7 +1,7 @@
 """Characters for tests of all characters: every character, and a smaller set for tests in many contexts.
 
-Most code points are ideographs, syllables of Hangul, private-use characters, or unassigned. Code points of one kind are treated alike, so
-the smaller set contains only the ends of each run, and some code points between them.
+Most code points are ideographs, syllables of Hangul, private-use characters, or unassigned. Code points of one kind are treated in the same
+way, so the smaller set contains only the ends of each run, and some code points between them.
 """
 
 from __future__ import annotations
