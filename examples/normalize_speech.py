@@ -72,7 +72,7 @@ def drops(text: str, by: str = "") -> fst.Fst:
 
 
 def small_tagger() -> fst.Fst:
-    """Mark numbers, measures and sums of money; of several readings, the one with the least weight wins."""
+    """Mark numbers, measures and sums of money; of several readings, the reading with the least weight is used."""
     number = fst.Fst.from_strings([(str(value), spoken(value)) for value in range(1000)])
     word = fst.Fst.from_strings([*"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'"]).closure(plus=True)
     mark = fst.Fst.from_strings([*" .,;:!?()-"]).closure(plus=True)

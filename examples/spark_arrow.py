@@ -29,7 +29,7 @@ def input_ids(spark: SparkSession, table: str, column: str) -> Column:
     """A column expression for the ids of a text column.
 
     Spark sends the table and this module to each machine with the job. The code is in a module, because workers keep the data of an
-    imported module, but not that of a script.
+    imported module, but not the data of a script.
     """
     spark.sparkContext.addFile(table)
     spark.sparkContext.addPyFile(__file__)

@@ -48,7 +48,7 @@ def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]
 
 
 def window(ids: NDArray[Any], length: int, chance: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A random training example in the style of nanoGPT: a run of ids, and the run that begins one id later."""
+    """A random training example in the style of nanoGPT: a run of ids, and the run of equal length that begins one id later."""
     begin = chance.integers(len(ids) - length)
     return ids[begin : begin + length].astype(np.int64), ids[begin + 1 : begin + 1 + length].astype(np.int64)
 
