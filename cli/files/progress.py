@@ -117,7 +117,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
 
 @contextmanager
 def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of a training run, as `progress` does: call the yielded function with the finished number and the total."""
+    """Show the progress of a training run, as `progress` does; yield a function of the number done and the total."""
     shown = (Bar if watched() else Log)(label, None, unit)
     try:
         yield shown.reach

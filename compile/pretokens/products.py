@@ -58,7 +58,7 @@ class Cube(NamedTuple):
 
 
 def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int, shares: Shares) -> NDArray[np.uint8]:
-    """uint8[PRODUCTS_SIZE], the products of a table of decisions, see `fst.pretokens.boundaries`, by the expected share of each class in a
+    """uint8[PRODUCTS_SIZE], the products of `decisions`, see `fst.pretokens.boundaries`. `shares`: the expected share of each class in a
     text.
     """
     cube = _cube(symbols, decisions, bits, shares)

@@ -16,7 +16,7 @@ set of product i. The conjunction of the bytes of a window is then a byte whose 
 
     bytes of the symbols  11111111 & 11111111 & 00000101 & 01100111 & 11111111 = 00000101: products 0 and 2 contain the window
 
-So a kernel needs one look-up of bytes in registers for each symbol and eight products. This is the method by which Keiser and Lemire (2021,
+So for eight products, a kernel needs one look-up of bytes in registers per symbol. This is the method by which Keiser and Lemire (2021,
 *Validating UTF-8 In Less Than One Instruction Per Byte*) find invalid pairs of bytes.
 """
 
@@ -51,7 +51,7 @@ def read_three(products: NDArray[np.uint8]) -> bool:
 
 
 def prove_products(products: NDArray[np.uint8], end: int) -> None:
-    """Prove that products find an item at each END and at the first character of each text, but no item at BEGIN.
+    """Prove that products contain every window of END and of a text's first character, and no window of BEGIN.
 
     Args:
         products: the array of products, or an empty array.

@@ -100,7 +100,7 @@ def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
 
 
 def mapped(images: Images, bounds: Bounds) -> Bounds:
-    """Compute the bounds of characters before a mapping from the bounds of their images."""
+    """Compute the bounds before a mapping: the bound of a character is the sum of the bounds of its image."""
     found = bounds.copy()
     for first, last, *image in images.runs:
         own = slice(first, last + 1)

@@ -139,7 +139,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
     ],
 )
 def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    """A file that is not a vocabulary is refused, and the message contains the file and the line."""
+    """A file that is not a vocabulary is refused, and the message contains the file, and the line unless the whole file is at fault."""
     file = tmp_path / "vocab.txt"
     file.write_bytes(data)
     with pytest.raises(fst.VocabularyError, match=message) as error:

@@ -23,7 +23,7 @@ COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER, MORE_STEPS = range(
 SOME_EPSILON, ONLY_EPSILON = 1, 2
 
 MAX_STATES = 1 << 23
-MAX_ARCS = 1 << 24  # also the largest number of members of sets; an arc takes 16 bytes, and another 16 while it is copied
+MAX_ARCS = 1 << 24  # also the limit for members of all sets of states; an arc takes 16 bytes, and another 16 while copied
 REMEDY = "apply it to smaller machines, or to their optimize()"
 
 

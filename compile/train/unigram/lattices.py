@@ -154,7 +154,7 @@ class Paths(NamedTuple):
     """Scratch for the partial paths of a string, which are extended from its end backwards; see `fst.compile.train.unigram.ties`.
 
     Attributes:
-        node, after: int64, the first node of each path, and the index of the path without this node.
+        node, after: int64, the first node of each path, and the index of the rest of the path.
         total, hope: float64, the sum of scores of each path, and the sum of the best complete path that ends with this path.
         heap: int64, the paths as a heap, ordered by `hope`.
         few: int64, the best paths, which remain when the heap is too large.

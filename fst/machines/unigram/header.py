@@ -45,7 +45,7 @@ class UnigramModel:
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
     """
 
-    unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is the text that it represents
+    unknown_is_text: ClassVar[bool] = True  # the name of an unknown token is its text, not `unk_token`
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
     unk_id: int | None = stored_as(or_null(whole(0, MAX_OUTPUT)))

@@ -133,7 +133,7 @@ class WordPieceTable(ReadingTable):
 
     @Lazy
     def specials_in_runs(self) -> tuple[str, ...]:
-        """The special tokens whose first character may continue a run of marks."""
+        """The special tokens whose first character has the flag `CONTINUES_RUN`."""
         specials = self.metadata.added_tokens.specials
         return tuple(token for token in specials if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
 

@@ -1,6 +1,6 @@
 """Kernels that encode a text, or a part of a text, for tables that rewrite texts: one call replaces `fst.runtime.run.Runner`.
 
-A part is rewritten up to its last border. If rewriting changes nothing, the part is read in place, and ``rewritten.starts[1]`` is 0.
+A part is rewritten up to its `last_border`. If rewriting changes nothing, the part is read in place, and ``rewritten.starts[1]`` is 0.
 Rewritten text that is not encoded yet remains in ``rewritten``; the state contains the size of this text.
 """
 

@@ -178,7 +178,7 @@ class Lookup(PublicClass):
             None.
 
         Raises:
-            UnsupportedError: the look-up generates.
+            UnsupportedError: the look-up is inverted.
             TextError: the argument is not text, or as in `lookup_batch`.
             ValueError: `limit` or `errors` has an invalid value.
 

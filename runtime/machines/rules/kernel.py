@@ -93,11 +93,11 @@ def to_left(text, starts, stage, place, columns):
     Args:
         text: uint8[n]; starts: int64[rows + 1], the start of each row, and the end of the last row.
         stage: `fst.machines.rules.table.Stage`.
-        place: uint64, the row of the set at the end of the last row; the set at the ends of other rows is 0.
+        place: uint64, the set at the end of the last text row, as an offset in `stage.to_left`; 0 for other rows.
         columns: uint16[n], the output.
 
     Returns:
-        The row of the set at the start of the first row.
+        The set at the start of the first text row, as an offset in `stage.to_left`.
     """
     for row in range(len(starts) - 2, -1, -1):
         place = read_left(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), stage, place, columns)
@@ -159,7 +159,7 @@ def to_right(text, starts, stage, columns, place, is_last, out, out_starts):
 
     Args:
         text, starts, stage, columns: as in `to_left`.
-        place: uint64, the row of the state at the start of the first row; the state at the starts of other rows is 0.
+        place: uint64, the state at the start of the first text row, as an offset in `stage.to_right`; 0 for other rows.
         is_last: uint64, 0 if the last row continues in the next call.
         out: uint8[capacity], the output.
         out_starts: int64[rows + 1], the output: the start of each new row, and the end of the last row.
@@ -233,7 +233,7 @@ def align(text, starts, stage, columns, place, is_last, spans, out, out_starts, 
 
     Args:
         text, starts, stage, columns: as in `to_left`.
-        place: uint64, the row of the state at the start of the first row; the state at the starts of other rows is 0.
+        place: uint64, the state at the start of the first text row, as an offset in `stage.to_right`; 0 for other rows.
         is_last: uint64, 0 if the last row continues in the next call.
         spans: int32[2 * n + 2], the span of each byte of `text`.
         out: uint8[capacity], the output.

@@ -241,7 +241,7 @@ class Writer:
         loop = max(len(term.first), term.least, 1, *(place + 1 for place, _ in term.some)) if term.most is None else term.most
         states = _States(self.builder)
         empty = states[0, 0] = self._space(self.builder.text(start, b"["))
-        begun: dict[tuple[int, int], tuple[Values, int]] = {}  # by item's set and state after it: the set, the state before it
+        begun: dict[tuple[int, int], tuple[Values, int]] = {}  # (id of values, state after the item) → values, state before it
         for count in range(loop + (term.most is None)):
             following = count + 1 if term.most is not None else min(count + 1, loop)
             for met in states.at(count):

@@ -9,8 +9,8 @@ Three automata read each byte of a token: one for the pattern, one for the cuts,
             survives: is there a text after it that keeps the token?    yes: set its bit;  not found: note the id, for a search in full
 
 **Surviving.** Bytes after a token may become a part of a longer token. So a token is allowed only if some later text of the pattern keeps
-the cut after the token. The kernel tries one later text, the shortest one that the pattern accepts, and this text after each possible byte.
-The kernel follows this text up to a position where a word ends, and then steps back from last token to last token to the cut. From that
+the cut after the token. The kernel tries the shortest later text of the pattern and, for each byte, the shortest one that begins with it.
+The kernel follows each text up to a position where a word ends, and then steps back from last token to last token to the cut. From that
 position on, `live` is enough: for each state of the pattern and each state of the cuts, `live` contains whether the shortest text can be
 cut in any way.
 
