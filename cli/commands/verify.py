@@ -117,7 +117,7 @@ class Comparison:
         self.alike, self.documents = True, 0
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """Yield the result for each file: the first difference, or the number of documents if there is no difference."""
+        """Yield the result for each file: the first difference, or the number of documents if all are equal."""
         for file in files:
             yield from self._file(how, file, advance)
 

@@ -11,7 +11,7 @@ from fst.compile.export.targets import target_of
 from fst.core import native
 from fst.core.jit import translated
 
-Kernel = tuple[str, str, tuple[Any, ...]]  # the module, the name of the function, and arguments, of which only the types matter
+Kernel = tuple[str, str, tuple[Any, ...]]  # the module and the name of the function, and arguments with the types to compile for
 
 
 class Compiler:

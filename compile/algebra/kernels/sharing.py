@@ -5,7 +5,7 @@ known, and an earlier node with the same arcs replaces it (Daciuk et al. 2000, "
 automata").
 
 An arc is ``label << 32 | target``. The arcs of all open nodes are on a stack, with the arcs of deeper nodes on top. Example: the tree of
-"ad", "b" and "bd", each of which is followed by 0 (arcs as label:target, `FOLLOWING` as -)::
+"ad", "b" and "bd", where 0 follows each string (arcs as label:target, `FOLLOWING` as -)::
 
     string   closed nodes                                       stack afterwards
     ad                                                          -:0

@@ -43,7 +43,7 @@ def rewrite(
     direction: str = SIMULTANEOUS,
     definitions: Mapping[str, str] | None = None,
 ) -> RulesTable:
-    r"""Compile a rewrite rule, or parallel rules, all of which read the same text.
+    r"""Compile a rewrite rule, or parallel rules that all read the same text.
 
     A rule ``phi -> psi / left _ right`` replaces each string that matches phi between the two contexts by psi. Matches are leftmost and
     longest; of rules with equal matches the first is applied. Characters that no rule names are copied. An empty psi removes; an empty phi

@@ -48,7 +48,7 @@ def _shortest() -> Language:
 def _strings_of(language: Language) -> list[bytes] | None:
     """The strings of a language; None if there are more than `MAX_SETS`."""
     found = list[bytes]()
-    waiting = [] if language.is_empty else [(0, b"")]  # prefixes, none of which begins another one; each begins at least one string
+    waiting = [] if language.is_empty else [(0, b"")]  # prefixes of strings; none is a prefix of another
     while waiting:
         state, text = waiting.pop()
         if len(text) >= len(language.is_final) or len(found) + len(waiting) > MAX_SETS:  # a string of this length visits a state twice
