@@ -1,0 +1,51 @@
+"""Automata that call each other, for the texts of late guides: a part is a value of a schema or a rule of a grammar.
+
+A part is made when a walk first enters it. Its arcs read bytes; its *moves* read nothing: they skip, call other parts, and count.
+
+Example: the texts ``()``, ``(())``, ``((()))`` and so on are one part, which calls itself::
+
+    state   arcs and moves
+    0       reads "(" → 1
+    1       calls the part → 2; skips → 2
+    2       reads ")" → 3, the end
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SKIP, CALL, ENTER, COUNT, EXIT = range(5)  # kinds of moves
+UNLIMITED = -1  # as `most` of a counter
+
+Arc = tuple[int, int, int, int]  # a state, the first and the last byte of a range, the next state
+Move = tuple[int, int, int, int, int]  # a state, the kind of the move, two numbers that depend on the kind, the next state
+
+
+class Part(NamedTuple):
+    """An automaton that is entered by calls. State 0 is the start.
+
+    The texts of a part are not empty, except for the part that reads whole texts: a caller that allows an empty text skips the call. No arc
+    or move leads to the start. A final state is reachable from every state, where every called part has a text. Without reading a byte, no
+    part calls itself, directly or through others (left recursion).
+
+    Moves, with their two numbers:
+
+    ======= ============ ====================================================================================================
+    `SKIP`  0, 0         go on without reading
+    `CALL`  part, 0      read a text of a part
+    `ENTER` least, most  begin a count of 0; at least `least` and at most `most` are counted, `UNLIMITED`: any number
+    `COUNT` 0, 0         add 1 to the innermost count, if this is at most `most`
+    `EXIT`  0, 0         end the innermost count, if it is at least `least`
+    ======= ============ ====================================================================================================
+
+    Attributes:
+        states: the number of states.
+        arcs: the arcs.
+        moves: the moves.
+        finals: the states where the part may end.
+    """
+
+    states: int
+    arcs: list[Arc]
+    moves: list[Move]
+    finals: list[int]
