@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-SKIP, CALL, ENTER, COUNT, EXIT = range(5)  # kinds of moves
-UNLIMITED = -1  # as `most` of a counter
+SKIP, CALL, ENTER, COUNT, EXIT, MISS, USE = range(7)  # kinds of moves
+UNLIMITED = -1  # as `most` of a count
 
 Arc = tuple[int, int, int, int]  # a state, the first and the last byte of a range, the next state
 Move = tuple[int, int, int, int, int]  # a state, the kind of the move, two numbers that depend on the kind, the next state
@@ -30,22 +30,30 @@ class Part(NamedTuple):
 
     Moves, with their two numbers:
 
-    ======= ============ ====================================================================================================
-    `SKIP`  0, 0         go on without reading
-    `CALL`  part, 0      read a text of a part
-    `ENTER` least, most  begin a count of 0; at least `least` and at most `most` are counted, `UNLIMITED`: any number
-    `COUNT` 0, 0         add 1 to the innermost count, if this is at most `most`
-    `EXIT`  0, 0         end the innermost count, if it is at least `least`
-    ======= ============ ====================================================================================================
+    ======= ================ ================================================================================================
+    `SKIP`  0, 0             go on without reading
+    `CALL`  part, 0          read a text of a part
+    `ENTER` least, most      begin a *tally*, with a count of 0, no missing keys and no used keys. At least `least` and at most `most`
+                             are counted; `UNLIMITED`: any number
+    `COUNT` 0, 0             add 1 to the count of the innermost tally, if the count is then at most `most` less the missing keys
+    `EXIT`  0, 0             end the innermost tally, if its count is at least `least`, and no key is missing
+    `MISS`  number, 0        set the number of missing keys in the innermost tally
+    `USE`   key, is_missing  use a key that the innermost tally has not used; 1 for `is_missing`: one missing key fewer
+    ======= ================ ================================================================================================
+
+    Between `ENTER` and `EXIT`, a tally belongs to the part: calls from there see tallies of their own.
 
     Attributes:
         states: the number of states.
         arcs: the arcs.
         moves: the moves.
-        finals: the states where the part may end.
+        finals: the states where the part may end; no tally is open there.
+        free: the states before each character of a string of JSON in which every character, unescaped or escaped, leads back to the state,
+            perhaps counted by a `COUNT` before it, and a quotation mark leads on.
     """
 
     states: int
     arcs: list[Arc]
     moves: list[Move]
     finals: list[int]
+    free: tuple[int, ...] = ()
