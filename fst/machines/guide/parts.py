@@ -49,7 +49,9 @@ class Part(NamedTuple):
         moves: the moves.
         finals: the states where the part may end; no tally is open there.
         free: the states before each character of a string of JSON in which every character, unescaped or escaped, leads back to the state,
-            perhaps counted by a `COUNT` before it, and a quotation mark leads on.
+            perhaps counted by a `COUNT` before it, and a quotation mark leads on, perhaps after an `EXIT`.
+        open: the states before characters of other strings of JSON, from which every sequence of unescaped characters, of any length, is the
+            beginning of a text; for example, before a name that is not one of two names.
     """
 
     states: int
@@ -57,3 +59,4 @@ class Part(NamedTuple):
     moves: list[Move]
     finals: list[int]
     free: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
