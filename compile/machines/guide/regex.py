@@ -11,11 +11,13 @@ from functools import lru_cache
 from fst.compile.machines.guide.builder import MAX_STATES as MAX_BUILT
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import MAX_STATES, ByteAutomaton, Language, of_builder
+from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.compile.patterns.parser import END_OF_TEXT, Parser
 from fst.compile.patterns.sets import ANY, Dialect, Flags
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, children, walk
 from fst.errors import UnsupportedError, quoted
+from fst.machines.guide.parts import Part
 
 STARTS = ("^", "\\A")
 NAMES = {Atomic: "an atomic group or possessive repetition", LookAhead: "a look-ahead", LookBehind: "a look-behind"}
@@ -38,8 +40,22 @@ def from_regex(pattern: str) -> ByteAutomaton:
     """
     language = Pattern(pattern).language()
     if language.is_empty:
-        raise UnsupportedError(f"the pattern {quoted(pattern)} matches no text; expected one that does")
+        raise _without_text(pattern)
     return language.over_bytes()
+
+
+def part_of_regex(pattern: str) -> Part:
+    """The part of all texts, in UTF-8, that a pattern matches as a whole, the empty text included. The arguments and errors are those of
+    `from_regex`, but counts may be large.
+    """
+    part = Pattern(pattern).part()
+    if part is None:
+        raise _without_text(pattern)
+    return part
+
+
+def _without_text(pattern: str) -> UnsupportedError:
+    return UnsupportedError(f"the pattern {quoted(pattern)} matches no text; expected one that does")
 
 
 @lru_cache(maxsize=1 << 10)
@@ -94,6 +110,12 @@ class Pattern:
             found_in = self._quoted(self._too_large())
             raise UnsupportedError(f"the pattern has more than {MAX_STATES:,} states, in {found_in}; lower its counts")
         return found
+
+    def part(self) -> Part | None:
+        """The part of the pattern; None if it has no text."""
+        builder = PartBuilder()
+        start = builder.state()
+        return builder.part(start, [builder.node(self._tree, start)])
 
     def _quoted(self, parts: Items[Node]) -> str:
         """The text of adjacent parts in the pattern, and its position."""
