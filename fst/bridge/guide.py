@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from fst.bridge.from_live import table_for
-from fst.machines.guide.arguments import Automaton
 from fst.machines.guide.canonical_states import CanonicalStates
-from fst.machines.guide.network import Network
 from fst.machines.guide.vocabulary import Vocabulary
-from fst.runtime.machines.guide.network_states import NetworkStates
+from fst.runtime.machines.guide.late_states import LateStates
 from fst.tables.table import Table
 
 
 def late(
     source: Any, *, end_id: int | None, canonical: bool = False, **texts: Any
-) -> tuple[Table, Automaton | CanonicalStates | NetworkStates, Vocabulary]:
-    """The table of a tokenizer, the automaton of the texts, or the states that steps find, and the vocabulary; see `fst.Guide`."""
+) -> tuple[Table, CanonicalStates | LateStates, Vocabulary]:
+    """The table of a tokenizer, the states that steps find, and the vocabulary; see `fst.Guide`."""
     from fst.compile.guides import canonical_machine
-    from fst.compile.machines.guide.compiler import automaton_of, late_automaton_of, vocabulary_for, with_classes
+    from fst.compile.machines.guide.compiler import automaton_of, vocabulary_for
+    from fst.compile.machines.guide.texts import texts_of
 
     tokenizer = table_for(source, "fst.Guide")
     vocabulary = vocabulary_for(tokenizer, end_id)
-    if canonical:
-        states = CanonicalStates(canonical_machine(tokenizer, vocabulary, automaton_of(**texts)[0]), vocabulary)
-        states.need_text()
-        return tokenizer, states, vocabulary
-    found = late_automaton_of(**texts)
-    return tokenizer, NetworkStates(found, vocabulary) if isinstance(found, Network) else with_classes(found), vocabulary
+    if not canonical:
+        return tokenizer, LateStates(texts_of(**texts), vocabulary), vocabulary
+    states = CanonicalStates(canonical_machine(tokenizer, vocabulary, automaton_of(**texts)[0]), vocabulary)
+    states.need_text()
+    return tokenizer, states, vocabulary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,14 @@ from fst.compile.machines.guide.languages import ByteAutomaton, of_builder
 from fst.compile.machines.guide.mask_store import Masks
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.utf_8 import fragment
-from fst.errors import UnsupportedError
-from fst.machines.guide.arguments import ENDED, FIRST, Automaton
-from fst.machines.guide.network import Network
+from fst.errors import UnsupportedError, quoted
+from fst.machines.guide.arguments import ENDED, FIRST, TEXTS, Automaton
 from fst.machines.guide.scanning import need_start, scanned_mask, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
+
+OPTIONS = {"schema": ("whitespace", "depth", "formats", "order", "strict"), "grammar": ("syntax",)}  # of the arguments in `TEXTS`
 
 
 def from_fst(machine: Arcs) -> ByteAutomaton:
@@ -77,36 +77,59 @@ def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray
         builder.character(source, fragment(each.ravel()), target)
 
 
-def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
+def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information only; arguments as in `fst.compile.guide`."""
-    given = _given(regex, schema, fst, options)
-    if schema is not None:
-        from fst.compile.machines.guide.schema.compiler import from_schema  # imported late, because its module makes languages with kernels
+    way, texts, options = described(**arguments)
+    if way == "regex":
+        return from_regex(texts), texts
+    if way == "fst":
+        return from_fst(texts), None
+    if way == "choice":
+        from fst.compile.machines.guide.schema.patterns import of_strings
 
-        return from_schema(schema, **given), schema if isinstance(schema, str) else json.dumps(schema)
-    return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
+        return of_strings(texts).over_bytes(), json.dumps(texts, ensure_ascii=False)
+    if way == "grammar":
+        raise UnsupportedError("a table of a grammar is not available; make masks late: fst.Guide(tokenizer, grammar=…)")
+    from fst.compile.machines.guide.schema.compiler import from_schema  # imported late, because its module makes languages with kernels
 
-
-def late_automaton_of(*, schema: Any = None, regex: str | None = None, fst: Any = None, **options: Any) -> ByteAutomaton | Network:
-    """The automaton of the texts, or a network if it would have too many states; arguments as in `fst.compile.guide`."""
-    if schema is None:
-        return automaton_of(regex=regex, fst=fst, **options)[0]
-    given = _given(regex, schema, fst, options)
-    from fst.compile.machines.guide.schema.compiler import late_schema
-
-    return late_schema(schema, **given)
+    return from_schema(texts, **options), texts if isinstance(texts, str) else json.dumps(texts)
 
 
-def _given(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not None; an error refuses other than one argument for the texts, and options that do not fit this argument."""
-    if sum(each is not None for each in (regex, schema, fst)) != 1:
-        raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
-    if regex is not None and not isinstance(regex, str):
-        raise TypeError(f"regex is {type(regex).__name__}; expected a pattern, which is a str")
-    given = {name: value for name, value in options.items() if value is not None}
-    if given and schema is None:
-        raise TypeError(f"{', '.join(given)} is for schemas only; expected no such option")
-    return given
+def described(**arguments: Any) -> tuple[str, Any, dict[str, Any]]:
+    """The argument that describes the texts, its name first, and the options that are not None.
+
+    Raises:
+        ValueError: none, or more than one, of `TEXTS` is given, or `choice` is empty.
+        TypeError: an option belongs to another argument, or the argument has a wrong type.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    ways = [name for name in TEXTS if name in given]
+    if len(ways) != 1:
+        found = f"{' and '.join(ways)} are given" if ways else "no texts are given"
+        raise ValueError(f"{found}; expected one of {', '.join(TEXTS)}")
+    (way,) = ways
+    texts = given.pop(way)
+    wrong = [name for name in given if name not in OPTIONS.get(way, ())]
+    if wrong:
+        owner = next(owner for owner, names in OPTIONS.items() if wrong[0] in names)
+        raise TypeError(f"{', '.join(wrong)} is given with {way}; expected it only with {owner}")
+    return way, _checked(way, texts), given
+
+
+def _checked(way: str, texts: Any) -> Any:
+    """The argument `way`; a model of pydantic, or an adapter of types, as the schema of its values."""
+    if way in ("regex", "grammar") and not isinstance(texts, str):
+        raise TypeError(f"{way} is {type(texts).__name__}; expected a str")
+    if way == "choice":
+        found = [texts] if isinstance(texts, str) else [*texts]
+        if not found or isinstance(texts, str) or not all(isinstance(each, str) for each in found):
+            raise (TypeError if found else ValueError)(f"choice is {quoted(texts)}; expected a list of one or more str")
+        return found
+    if way == "schema":
+        for name in ("model_json_schema", "json_schema"):  # pydantic's BaseModel and TypeAdapter
+            if callable(getattr(texts, name, None)):
+                return getattr(texts, name)()
+    return texts
 
 
 def vocabulary_for(table: Table, end_id: int | None) -> Vocabulary:

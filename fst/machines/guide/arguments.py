@@ -13,6 +13,7 @@ WRONG = -2  # instead of a state after tokens: a mask allows a token whose bytes
 # Added to the number of states: the start of a text, if first tokens write other bytes than later tokens; and the state after the end of a
 # text.
 AFTER_STATES = FIRST, ENDED = range(2)
+TEXTS = ("regex", "schema", "fst", "choice", "grammar")  # the arguments of `fst.Guide` that describe texts
 TWIN_MARK, MARK = 0xFE, 0xFF  # bytes after tokens of a canonical guide, see `fst.machines.guide.vocabulary.marked`; no UTF-8 contains them
 
 

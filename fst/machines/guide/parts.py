@@ -50,8 +50,8 @@ class Part(NamedTuple):
         finals: the states where the part may end; no tally is open there.
         free: the states before each character of a string of JSON in which every character, unescaped or escaped, leads back to the state,
             perhaps counted by a `COUNT` before it, and a quotation mark leads on, perhaps after an `EXIT`.
-        open: the states before characters of other strings of JSON, from which every sequence of unescaped characters, of any length, is the
-            beginning of a text; for example, before a name that is not one of two names.
+        open: the states before characters of other strings of JSON, from which every sequence of unescaped characters, of any length, is
+            the beginning of a text; for example, before a name that is not one of two names.
     """
 
     states: int

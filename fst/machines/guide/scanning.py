@@ -22,6 +22,9 @@ class Stepping(Protocol):
     def start(self) -> int:
         """The state before the first token."""
 
+    def mask(self, state: int) -> Array:
+        """The mask of a state: uint32[words]."""
+
     def allowed(self, state: int) -> Array:
         """The ids of the tokens that are allowed in a state, in ascending order: int64[n]."""
 
@@ -63,7 +66,7 @@ def need_start(guide: Stepping, vocabulary: Vocabulary) -> None:
         UnsupportedError: no text is empty, and no token writes the first bytes of a text.
     """
     start, silent = guide.start, vocabulary.silent
-    if guide.is_final(start) or len(guide.allowed(start)) > len(silent):
+    if guide.is_final(start) or (guide.mask(start).any() if not len(silent) else len(guide.allowed(start)) > len(silent)):
         return
     after = guide.step(start, int(silent[0])) if len(silent) else start
     if after == start or not len(guide.allowed(after)):

@@ -5,7 +5,7 @@ A trie has its nodes in depth-first order: a node comes before its children, and
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -62,12 +62,14 @@ class Vocabulary(NamedTuple):
         trie: the trie of the tokens at any position but the first.
         first: the trie of the tokens at the first position; equal to `trie` if there is no difference.
         silent: int64[n], the tokens that write nothing at the first position.
+        kept: what other modules compute once from the vocabulary, by the name of a module.
     """
 
     tokens: Tokens
     trie: Trie
     first: Trie
     silent: Array
+    kept: dict[str, Any]
 
     @property
     def size(self) -> int:
@@ -127,7 +129,7 @@ def _vocabulary_of(table: Table) -> Vocabulary:
     tokens = Tokens(data, ends, firsts, first_ends, np.array([-1 if end_id is None else end_id]), np.array([keeps_first]))
     silent = [number for number, (content, of_first) in enumerate(zip(later, first, strict=True)) if content and not of_first]
     trie = trie_of(later)
-    return Vocabulary(tokens, trie, trie if is_same else trie_of(first), np.array(silent, np.int64))
+    return Vocabulary(tokens, trie, trie if is_same else trie_of(first), np.array(silent, np.int64), {})
 
 
 def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, counted, quoted
-from fst.machines.guide.arguments import NO_STATE, Automaton
+from fst.machines.guide.arguments import NO_STATE, TEXTS
 from fst.machines.guide.scanning import need_start
 from fst.runtime.decoder import row_of
-from fst.runtime.machines.guide.found_masks import FoundMasks
-from fst.runtime.machines.guide.masks import LateMasks, StateMasks, StoredMasks, not_a_state
+from fst.runtime.machines.guide.late_masks import LateMasks
+from fst.runtime.machines.guide.masks import StateMasks, StoredMasks, not_a_state
 from fst.runtime.public_class import PublicClass
 from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-TEXTS = ("regex", "schema", "fst")  # arguments that describe texts
+KEPT_BYTES = 1 << 20
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
 
 expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
@@ -41,13 +41,13 @@ class Guide(PublicClass):
 
     Args:
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer in any form that `fst.Tokenizer` takes. Then
-            each mask is made at its first use, and the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be
-            saved.
-        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`. If a schema needs more states
-            than a table can have, states are found by `step`, as with `canonical`.
+            nothing is compiled before a text reaches it, so a guide is ready at once, and cannot be saved. States are found by `step`, and
+            numbered in this order.
+        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives. Ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``tok.decode`` turns all these ids back into ``text``, for a text that the
-            pattern allows. States are then found by `step`, and numbered in this order.
+            pattern allows.
+        kept_bytes: the largest size in bytes of the masks that a guide of a tokenizer keeps; those used last are kept.
 
     Raises:
         UnsupportedError: the table has no token masks; or as in `fst.compile.guide`.
@@ -89,27 +89,34 @@ class Guide(PublicClass):
         table: Any,
         *,
         regex: str | None = None,
-        schema: Mapping[str, Any] | bool | str | None = None,
+        schema: Any = None,
         fst: Any = None,
+        choice: Sequence[str] | None = None,
+        grammar: str | None = None,
+        syntax: str | None = None,
         end_id: int | None = None,
         canonical: bool = False,
         whitespace: str | None = None,
         depth: int | None = None,
         formats: bool | None = None,
+        order: str | None = None,
+        strict: bool | None = None,
+        kept_bytes: int = KEPT_BYTES,
     ) -> None:
         self._masks: StateMasks
-        if regex is None and schema is None and fst is None:
+        texts = {"regex": regex, "schema": schema, "fst": fst, "choice": choice, "grammar": grammar}
+        if not any(each is not None for each in texts.values()):
             self._table, self._source, tokens = table, None, table.tokens()
             self._masks = StoredMasks(table)
         else:
             from fst.bridge.guide import late
 
-            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, "canonical": canonical}
-            given |= {"whitespace": whitespace, "depth": depth, "formats": formats}
-            tokenizer, texts, vocabulary = late(table, **given)
-            self._table, self._source = None, (tokenizer, given)
+            options = {"syntax": syntax, "whitespace": whitespace, "depth": depth, "formats": formats, "order": order, "strict": strict}
+            given = {**texts, **options, "end_id": end_id, "canonical": canonical}
+            tokenizer, states, vocabulary = late(table, **given)
+            self._table, self._source = None, (tokenizer, {**given, "kept_bytes": kept_bytes})
             tokens = vocabulary.tokens
-            self._masks = LateMasks(texts, vocabulary) if isinstance(texts, Automaton) else FoundMasks(texts, vocabulary)
+            self._masks = LateMasks(states, vocabulary, kept_bytes)
             if not canonical:
                 need_start(self, vocabulary)
         self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
@@ -149,8 +156,8 @@ class Guide(PublicClass):
         Raises:
             ValueError: `state` is not a state.
         """
-        found: NDArray[np.uint32] = self.masks([state])[0]
-        return found
+        self._need_state(state)
+        return self._masks.mask(state)
 
     def masks(self, states: Any, out: Any = None) -> Any:
         """Copy the masks of many states, for example of all texts of a batch.
@@ -212,7 +219,8 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
             TableError: the mask of the state allows the token, but the automaton does not read the token's bytes: the table was forged.
         """
-        return self.advance(state, (number,))
+        self._need_state(state)
+        return self._masks.step(state, row_of((number,))[0])
 
     def advance(self, state: int, ids: Iterable[int]) -> int:
         """The state after several tokens.

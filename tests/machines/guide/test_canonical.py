@@ -36,7 +36,6 @@ from fst.machines.guide import canonical_states
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import marked as marked_tokens
 from fst.machines.guide.vocabulary import vocabulary_of
-from fst.runtime.machines.guide import masks
 
 SMALL = ("bpe automaton", "bpe ranks")
 REFUSED = {
@@ -356,10 +355,9 @@ class TestGuide:
         assert [np.flatnonzero(row).tolist() for row in found] == [[TOKENS.index("ab")], [1]]
 
     @pytest.mark.slow
-    def test_kept_masks_are_dropped(self, guide: fst.Guide, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_kept_masks_are_dropped(self, guide: fst.Guide) -> None:
         """Masks are made again if too many are kept."""
-        monkeypatch.setattr(masks, "MAX_KEPT_BYTES", 1)
-        few = fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
+        few = fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True, kept_bytes=1)
         for _ in range(3):
             state, other = guide.start, few.start
             for name in ("ab", "##bb", "##bb"):

@@ -32,7 +32,6 @@ from fst.machines.guide.scanning import scan_row, working
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import vocabulary_of
 from fst.runtime.machines.guide import guide as late_guide
-from fst.runtime.machines.guide import masks
 
 TEXTS = (
     ["a", "ab", "abab", "ab a", "b  é", "a é1", "éa"],
@@ -162,7 +161,7 @@ def test_schemas() -> None:
                 for length in range(len(ids)):
                     states = [each.advance(each.start, ids[:length]) for each in (found, expected)]
                     assert found.allowed(states[0]).tolist() == expected.allowed(states[1]).tolist()
-    with pytest.raises(TypeError, match="depth is for schemas only"):
+    with pytest.raises(TypeError, match="depth is given with regex; expected it only with schema"):
         guide(tok, regex="a", depth=2)
 
 
@@ -347,24 +346,31 @@ def test_saved_copied_and_pickled(tmp_path: Path) -> None:
     assert isinstance(loaded, fst.Guide)
     late = fst.Guide(small(), regex="12*", end_id=1)
     assert copy.copy(loaded) is copy.deepcopy(loaded) is loaded
+    stored = (fst.Guide.load(tmp_path / "guide.npz"), pickle.loads(pickle.dumps(loaded)))
     states = [*range(len(table.mask_of))]
-    for other in (fst.Guide.load(tmp_path / "guide.npz"), pickle.loads(pickle.dumps(loaded)), late, pickle.loads(pickle.dumps(late))):
+    for other in stored:
         assert (other.masks(states) == fst.Guide(table).masks(states)).all()
-        assert (other.start, other.end_id, repr(other)) == (loaded.start, 1, "<fst.Guide, 2 states, 9 ids>")
+        assert repr(other) == "<fst.Guide, 2 states, 9 ids>"
+    for other in (*stored, late, pickle.loads(pickle.dumps(late))):
+        assert other.end_id == 1
+        after = [guide.advance(guide.start, ids) for guide in (loaded, other) for ids in ([], [2], [2, 5], [2, 5, 1], [3])]
+        assert (loaded.masks(after[:5]) == other.masks(after[5:])).all()
     with pytest.raises(UnsupportedError, match="makes masks late"):
         late.save(tmp_path / "late.npz")
 
 
-def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads() -> None:
     """Threads that share a guide get the same masks, even if masks that are made at their first use are dropped all the time."""
-    monkeypatch.setattr(masks, "MAX_KEPT_BYTES", 16)
     tok = fst.Tokenizer(table_of("bpe automaton"))
-    found, late = fst.Guide(guide(tok, regex="(ab|é){3,9}")), fst.Guide(tok, regex="(ab|é){3,9}")
-    states = np.arange(20) % 12
-    expected = found.masks(states)
+    found, late = fst.Guide(guide(tok, regex="(ab|é){3,9}")), fst.Guide(tok, regex="(ab|é){3,9}", kept_bytes=16)
+    texts = [tok.encode(text[:length]).tolist() for text in ("abababéé", "éababéab") for length in (0, 2, 4, 6, 8)]
+    expected = found.masks([found.advance(found.start, ids) for ids in texts])
+
+    def masks(_: int) -> Any:
+        return late.masks([late.advance(late.start, ids) for ids in texts])
+
     with ThreadPoolExecutor(4) as pool:
-        for got in pool.map(lambda each: each.masks(states), [found, late] * 40):
-            assert (got == expected).all()
+        assert all((got == expected).all() for got in pool.map(masks, range(40)))
 
 
 def test_summary() -> None:

@@ -1,0 +1,256 @@
+"""Walks of late guides: along the bytes of a token, and along the trie of a vocabulary.
+
+Preconditions: those of `fst.runtime.machines.guide.kernels.items`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel, part
+from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, WORD_SHIFT, add_twins
+from fst.machines.guide.parts import UNLIMITED
+from fst.runtime.machines.guide.kernels.items import (
+    FREE,
+    LEAST,
+    MISSING,
+    MOST,
+    OPEN,
+    PARENT,
+    USED,
+    frame_of,
+    item_of,
+    number_in,
+    position_of,
+    row_of,
+)
+from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
+
+DEPTH_SHIFT = np.uint32(8)
+DONE, DEAD = 0, -1
+BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned
+
+
+@kernel
+def walk_items(number, data, parts, pool, steps, work):
+    """Read some bytes from a set.
+
+    Args:
+        number: the set.
+        data: uint8[n].
+        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+
+    Returns:
+        The set after the bytes; `DEAD` if they are not read; or another negative result, after which the caller calls again.
+    """
+    for byte in data:
+        row = row_of(number, parts, pool, steps, work)
+        if row < 0:
+            return row
+        number = np.int64(steps.targets[row, byte])
+        if number < 0:
+            return np.int64(DEAD)
+    return np.int64(number)
+
+
+@kernel
+def is_accepting(number, parts, pool, steps, work):
+    """1 if a text may end in a set, otherwise 0; or a negative result, after which the caller calls again."""
+    row = row_of(number, parts, pool, steps, work)
+    return np.int64(steps.finals[row]) if row >= 0 else row
+
+
+@inlined
+def set_bit(number, mask):
+    """Set the bit of a token."""
+    mask[number >> WORD_SHIFT] |= ONE << (number & BIT)
+
+
+@part
+def scan_from(trie, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that are read completely from the set ``work.path[0]``, from the node ``work.counts.node`` on; return
+    `DONE`, or a negative result.
+    """
+    node = np.int64(work.counts.node)
+    while node < len(trie.labels):
+        label = trie.labels[node]
+        depth = np.int64(label >> DEPTH_SHIFT)
+        row = row_of(work.path[depth], parts, pool, steps, work)
+        if row < 0:
+            work.counts.node = node
+            return row
+        number = steps.targets[row, label & BYTE]
+        if number < 0:
+            node = np.int64(trie.skips[node])
+            continue
+        work.path[depth + 1] = number
+        set_bit(trie.tokens[node], mask)
+        node += 1
+    return np.int64(DONE)
+
+
+@part
+def fill_within(most, strings, mask):
+    """Set the bits of the tokens of at most `most` characters of a string; `UNLIMITED`: of any number."""
+    row = most if 0 < most < len(strings.within) else np.int64(0)
+    if most == 0:
+        return
+    for word in range(len(mask)):
+        mask[word] = strings.within[row, word]
+    if most > 0 and row == 0:
+        for place in range(len(strings.longer)):
+            if strings.longer_chars[place] <= most:
+                break
+            token = strings.longer[place]
+            mask[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
+
+
+@part
+def add_quoted(number, least, most, strings, mask):
+    """Set the bits of the tokens with a quotation mark after `least` to `most` characters, and with what a number of `strings.after`
+    means.
+    """
+    start = strings.after_ends[number - 1] if number else np.int64(0)
+    for place in range(start, strings.after_ends[number]):
+        if least <= strings.quoted_chars[place] and (most < 0 or strings.quoted_chars[place] <= most):
+            set_bit(strings.quoted[place], mask)
+
+
+@part
+def scan_after(least, most, strings, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that end a string; ``work.path[0]`` is the set after the quotation mark."""
+    trie, node = strings.after, np.int64(0)
+    while node < len(trie.labels):
+        label = trie.labels[node]
+        depth = np.int64(label >> DEPTH_SHIFT)
+        row = row_of(work.path[depth], parts, pool, steps, work)
+        if row < 0:
+            return row
+        number = steps.targets[row, label & BYTE]
+        if number < 0:
+            node = np.int64(trie.skips[node])
+            continue
+        work.path[depth + 1] = number
+        if trie.tokens[node] < len(strings.after_ends):
+            add_quoted(np.int64(trie.tokens[node]), least, most, strings, mask)
+        node += 1
+    return np.int64(DONE)
+
+
+@part
+def fill_free(item, strings, parts, pool, steps, work, mask):
+    """Make the mask before a character of a string in which all characters are allowed; return `DONE`, or a negative result."""
+    frame, least, most = frame_of(item), np.int64(0), np.int64(UNLIMITED)
+    number = np.int64(0)
+    start = pool.starts[frame]
+    if pool.cells[start] < 0:  # a tally: after `least` characters, the string may end whatever `most` is
+        least, most = pool.cells[start + LEAST], pool.cells[start + MOST]
+        work.row[PARENT], work.row[LEAST], work.row[MOST], work.row[MISSING] = pool.cells[start + PARENT], 0, UNLIMITED, 0
+        frame = number_in(work.row, USED, pool)
+        if frame < 0:
+            return frame
+    work.row[0] = item_of(position_of(item), frame)
+    number = number_in(work.row, 1, pool)
+    if number < 0:
+        return number
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    work.path[0] = steps.targets[row, QUOTE]
+    fill_within(most, strings, mask)
+    add_quoted(np.int64(0), least, most, strings, mask)
+    return scan_after(least, most, strings, parts, pool, steps, work, mask)
+
+
+@part
+def returns(number, byte, parts, pool, steps, work):
+    """Whether all characters of several bytes, of which `byte` is one of the first bytes, lead from a set back to it: 1 or 0; or a negative
+    result.
+    """
+    rest = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+    low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+    high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    at = np.int64(steps.targets[row, byte])
+    for _ in range(rest):
+        if at < 0:
+            return np.int64(0)
+        row = row_of(at, parts, pool, steps, work)
+        if row < 0:
+            return row
+        at = np.int64(steps.targets[row, low])
+        for each in range(low, high + 1):
+            if steps.targets[row, each] != at:
+                return np.int64(0)
+        low, high = 0x80, 0xBF
+    return np.int64(at == number)
+
+
+@part
+def is_loop(number, parts, pool, steps, work):
+    """Whether all characters that are unescaped in a string of JSON lead from a set back to it: 1 or 0; or a negative result."""
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    for byte in range(SPACE, 0x80):
+        if steps.targets[row, byte] != number and byte != QUOTE and byte != BACKSLASH:
+            return np.int64(0)
+    for byte in range(0xC2, 0xF5):
+        found = returns(number, byte, parts, pool, steps, work)
+        if found <= 0:
+            return found
+    return np.int64(1)
+
+
+@part
+def begin_mask(number, strings, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that need no scan; return the phase that follows, or a negative result."""
+    start, end = pool.starts[number], pool.starts[number + 1]
+    flags = np.int64(0)
+    for place in range(start, end):
+        item = pool.cells[place]
+        flags |= parts.positions[position_of(item), 2] & (FREE | OPEN)
+    if flags & FREE and end - start == 1:
+        found = fill_free(pool.cells[start], strings, parts, pool, steps, work, mask)
+        return found if found < 0 else np.int64(FILLED)
+    found = np.int64(1)
+    if not flags & OPEN:
+        found = is_loop(number, parts, pool, steps, work)
+        if found <= 0:
+            return found if found < 0 else np.int64(ALL)
+    for word in range(len(mask)):
+        mask[word] = strings.plain[word]
+    return np.int64(OTHERS)
+
+
+@kernel
+def mask_items(number, trie, strings, parts, pool, steps, work, mask):
+    """Make the mask of a set, see `fst.runtime.machines.guide.late_states.LateStates.mask`. Before the first call, ``work.counts.phase`` is
+    `BEGUN`; after a negative result, the mask stays as it is for the next call.
+
+    Args:
+        number: the set.
+        trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
+        strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+        mask: uint32[words + 1], initially 0; the last word gets the bits of nodes without tokens.
+
+    Returns:
+        `DONE`, or a negative result, after which the caller calls again.
+    """
+    if work.counts.phase == BEGUN:
+        begun = begin_mask(number, strings, parts, pool, steps, work, mask)
+        if begun < 0:
+            return begun
+        work.path[0], work.counts.node, work.counts.phase = number, 0, begun
+    found = np.int64(DONE)
+    if work.counts.phase == ALL:
+        found = scan_from(trie, parts, pool, steps, work, mask)
+    elif work.counts.phase == OTHERS:
+        found = scan_from(strings.others, parts, pool, steps, work, mask)
+    if found < 0:
+        return found
+    add_twins(trie, mask)
+    return np.int64(DONE)

@@ -1,0 +1,138 @@
+"""The masks of states that are numbered as steps find them."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.errors import counted
+from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.scanning import add_bits
+from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
+from fst.runtime.machines.guide.masks import not_a_state
+
+START, ENDED = 0, 1  # the numbers of the first state, and of the state after the token that ends a text
+State = Any  # false after the end, and after tokens that are not allowed
+
+
+class States(Protocol):
+    """States, which are numbers or tuples of numbers. A state that is false is the state after tokens that are not allowed.
+
+    Attributes:
+        start: the state before the first token.
+        kind: a word for these states, for `repr`.
+    """
+
+    start: State
+    kind: str
+
+    def step(self, state: State, number: int) -> State:
+        """The state after a token."""
+
+    def is_alive(self, state: State) -> bool:
+        """Whether some text can end after a state, possibly after more tokens."""
+
+    def is_final(self, state: State) -> bool:
+        """Whether a text may end in a state."""
+
+    def mask(self, state: State) -> Array:
+        """uint32[words], the mask of a state, without the end of the text."""
+
+
+class LateMasks:
+    """The masks of states that get numbers in the order in which they are found. The masks that were used last are kept.
+
+    A mask is never changed after it is made, so threads read kept masks at the same time.
+
+    Args:
+        states: the states.
+        vocabulary: the vocabulary of the tokenizer.
+        kept_bytes: the largest size of the masks that are kept.
+    """
+
+    start, ended = START, ENDED
+
+    def __init__(self, states: States, vocabulary: Vocabulary, kept_bytes: int) -> None:
+        self.words = vocabulary.words
+        self._states, self._end_id, self._size = states, vocabulary.end_id, vocabulary.size
+        self._found: list[Any] = [states.start, None]
+        self._numbers = {states.start: START}
+        self._most = max(kept_bytes // (4 * self.words), 1)
+        self._kept = dict[int, Array]()  # the mask that was used last is the last one
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __str__(self) -> str:
+        return f"{self._states.kind}, {counted(len(self), 'state')} so far"
+
+    def advance(self, state: int, ids: Array) -> int:
+        """The state after tokens; see `StateMasks.advance`."""
+        for number in ids.tolist():
+            state = self.step(state, number)
+        return state
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
+        return state == ENDED or (state != NO_STATE and self._states.is_final(self._found[state]))
+
+    def step(self, state: int, number: int) -> int:
+        """The state after a token; see `StateMasks.step`."""
+        if state == NO_STATE or not 0 <= number < self._size:
+            return NO_STATE
+        if number == self._end_id:
+            return ENDED if self.is_final(state) else NO_STATE
+        if state == ENDED:
+            return NO_STATE
+        row = self._kept.get(state)
+        if row is not None and not row[number // WORD_BITS] >> np.uint32(number % WORD_BITS) & np.uint32(1):
+            return NO_STATE
+        after = self._states.step(self._found[state], number)
+        if row is None and not self._states.is_alive(after):  # the test of one token takes much less time than a mask
+            return NO_STATE
+        found = self._numbers.get(after)
+        return self._numbered(after) if found is None else found
+
+    def _numbered(self, state: State) -> int:
+        with self._lock:
+            if state not in self._numbers:
+                self._found.append(state)
+                self._numbers[state] = len(self._found) - 1
+            return self._numbers[state]
+
+    def copy(self, states: Array, out: Array) -> None:
+        """Copy masks; see `StateMasks.copy`."""
+        out[:, self.words :] = 0
+        for place, state in enumerate(states.tolist()):
+            if not NO_STATE <= state < len(self):
+                raise not_a_state(state, len(self))
+            out[place, : self.words] = self._mask(state)
+
+    def mask(self, state: int) -> Array:
+        """A copy of the mask of a state."""
+        return self._mask(state).copy()
+
+    def _mask(self, state: int) -> Array:
+        """The mask of a state."""
+        with self._lock:
+            row = self._kept.pop(state, None)
+            if row is not None:
+                self._kept[state] = row
+                return row
+        row = self._made(state)
+        with self._lock:
+            self._kept[state] = row
+            if len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
+        return row
+
+    def _made(self, state: int) -> Array:
+        found = None if state == NO_STATE else self._found[state]
+        row = self._states.mask(found) if found else np.zeros(self.words, np.uint32)
+        if self._end_id is not None and self.is_final(state):
+            add_bits(row, np.array([self._end_id]))
+        return row
