@@ -7,6 +7,7 @@ import pickle
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -138,14 +139,19 @@ def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loop
     table = guide(tok, regex=regex)
     table.prove()
     stored, late = fst.Guide(table), fst.Guide(tok, regex=regex)
-    states = [NO_STATE, *range(len(table.mask_of))]
-    assert (stored.masks(states) == late.masks(states)).all()
-    for state in states[1:]:
+    pairs, waiting = {stored.start: late.start}, [stored.start]
+    for state in waiting:  # the loop appends to `waiting`
+        other = pairs[state]
         assert stored.allowed(state).tolist() == table.allowed(state).tolist() == np.flatnonzero(table.mask(state)).tolist()
-        for number in range(-1, stored.size + 1):
-            expected = table.step(state, number) if 0 <= number < stored.size else NO_STATE
-            if number >= 0:
-                assert stored.step(state, number) == late.step(state, number) == expected
+        assert (stored.mask(state) == late.mask(other)).all()
+        assert stored.is_final(state) == late.is_final(other)
+        for number in range(stored.size + 1):
+            after, expected = late.step(other, number), table.step(state, number) if number < stored.size else NO_STATE
+            assert stored.step(state, number) == expected
+            assert (after == NO_STATE) == (expected == NO_STATE)
+            if expected not in pairs and expected != NO_STATE:
+                pairs[expected] = after
+                waiting.append(expected)
 
 
 def test_schemas() -> None:
@@ -303,13 +309,14 @@ def test_wrong_arguments() -> None:
     """Numbers that are not states, tables of other kinds, and patterns that are missing are refused."""
     found = fst.Guide(guide(small(), regex="1"))
     for wrong in (-2, 4, 1 << 40):
-        for call in (found.mask, found.is_final, lambda state: found.step(state, 2), fst.Guide(small(), regex="1").mask):
-            with pytest.raises(ValueError, match=f"a state is {wrong}; expected -1 to 3"):
-                call(wrong)
+        for each, most in ((found, 3), (fst.Guide(small(), regex="1"), 1)):
+            for call in (each.mask, each.is_final, partial(each.step, number=2)):
+                with pytest.raises(ValueError, match=f"a state is {wrong}; expected -1 to {most}"):
+                    call(wrong)
     for states in ([[0]], 0, [0.5], ["0"], [1 << 70]):
         with pytest.raises(TypeError, match="expected a row of whole numbers"):
             found.masks(states)
-    with pytest.raises(ValueError, match="three ways to describe texts"):
+    with pytest.raises(ValueError, match="no texts are given; expected one of regex, schema"):
         guide(small())
     with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
         guide(guide(small(), regex="1"), regex="1")
@@ -317,11 +324,11 @@ def test_wrong_arguments() -> None:
         ({}, "Tokenizer without texts"),
         ({"regx": "1"}, "regx is given without texts"),
         ({"end_id": 1}, "end_id is given without texts"),
-        ({"regex": b"1"}, "regex is bytes; expected a pattern"),
+        ({"regex": b"1"}, "regex is bytes; expected a str"),
         ({"schema": {}, "dept": 1}, "unexpected keyword argument 'dept'"),
         ({"schema": {}, "depth": "3"}, "depth is '3'; expected a whole number"),
         ({"schema": {}, "whitespace": 3}, "whitespace is 3; expected a pattern"),
-        ({"regex": "1", "depth": 3}, "depth is for schemas only"),
+        ({"regex": "1", "depth": 3}, "depth is given with regex; expected it only with schema"),
     ]
     for options, message in wrong_options:
         with pytest.raises(TypeError, match=message):
