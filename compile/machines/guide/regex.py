@@ -98,14 +98,14 @@ class Pattern:
         self._pattern, self._places = pattern, parser.places
         tree = parser.tree()
         alternatives = tree.parts if isinstance(tree, Choice) else (tree,)
-        self._tree = Choice(tuple(unanchored(part)[1] for part in alternatives))
-        for node in walk(self._tree):
+        self.tree = Choice(tuple(unanchored(part)[1] for part in alternatives))
+        for node in walk(self.tree):
             if type(node) in NAMES:
                 raise UnsupportedError(f"the pattern has {NAMES[type(node)]}, {self._quoted([node])}, which is not supported; remove it")
 
     def language(self) -> Language:
         """The language of the pattern."""
-        found = language_of([self._tree])
+        found = language_of([self.tree])
         if found is None:
             found_in = self._quoted(self._too_large())
             raise UnsupportedError(f"the pattern has more than {MAX_STATES:,} states, in {found_in}; lower its counts")
@@ -115,7 +115,7 @@ class Pattern:
         """The part of the pattern; None if it has no text."""
         builder = PartBuilder()
         start = builder.state()
-        return builder.part(start, [builder.node(self._tree, start)])
+        return builder.part(start, [builder.node(self.tree, start)])
 
     def _quoted(self, parts: Items[Node]) -> str:
         """The text of adjacent parts in the pattern, and its position."""
@@ -125,7 +125,7 @@ class Pattern:
 
     def _too_large(self) -> Items[Node]:
         """The smallest run of adjacent parts that by itself has too many states."""
-        parts: Items[Node] = [self._tree]
+        parts: Items[Node] = [self.tree]
         while len(parts) == 1:
             inner = children(parts[0])
             runs = [inner] if isinstance(parts[0], Sequence) else [[child] for child in inner]
