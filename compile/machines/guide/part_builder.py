@@ -180,7 +180,7 @@ def _renumbered(whole: Part, start: int, kept: bytes) -> Part:
         if is_kept and state != start:
             numbers[state], states = states, states + 1
     arcs = [(numbers[before], first, last, numbers[after]) for before, first, last, after in whole.arcs if kept[before] and kept[after]]
-    moves = [(numbers[before], *move, numbers[after]) for before, *move, after in whole.moves if kept[before] and kept[after]]
+    moves = [(numbers[move[0]], move[1], move[2], move[3], numbers[move[4]]) for move in whole.moves if kept[move[0]] and kept[move[4]]]
     if is_entered:
         moves.append((0, SKIP, 0, 0, 1))
     finals, free, opened = ([numbers[state] for state in each if kept[state]] for each in (whole.finals, whole.free, whole.open))
