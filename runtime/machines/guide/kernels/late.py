@@ -15,18 +15,21 @@ from fst.runtime.machines.guide.kernels.items import (
     LEAST,
     MISSING,
     MOST,
+    NO_WORK,
     OPEN,
     PARENT,
     USED,
+    expand,
     frame_of,
     item_of,
     number_in,
     position_of,
     row_of,
+    sort,
 )
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
-DEPTH_SHIFT = np.uint32(8)
+DEPTH_SHIFT, ONE_MORE = np.uint32(8), np.uint64(1)
 DONE, DEAD = 0, -1
 BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned
 
@@ -38,7 +41,7 @@ def walk_items(number, data, parts, pool, steps, work):
     Args:
         number: the set.
         data: uint8[n].
-        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
 
     Returns:
         The set after the bytes; `DEAD` if they are not read; or another negative result, after which the caller calls again.
@@ -51,6 +54,160 @@ def walk_items(number, data, parts, pool, steps, work):
         if number < 0:
             return np.int64(DEAD)
     return np.int64(number)
+
+
+@part
+def copied(number, source, numbers, pool, work):
+    """The number in a pool of a set or tally of another pool, whose frames were copied before; or `NO_ROOM` or `NO_WORK`."""
+    start, end = source.starts[number], source.starts[number + 1]
+    size = end - start
+    if size > len(work.row):
+        return np.int64(NO_WORK)
+    is_tally = size > 0 and source.cells[start] < 0
+    for place in range(size):
+        cell = source.cells[start + place]
+        work.row[place] = cell if is_tally else item_of(position_of(cell), numbers[frame_of(cell)])
+    if is_tally:
+        work.row[PARENT] = ~np.int64(numbers[~source.cells[start]])
+    else:
+        size = sort(work.row, size)
+    return number_in(work.row, size, pool)
+
+
+@kernel
+def copy_set(number, source, numbers, pool, work):
+    """Copy a set, its frames and their frames from one pool to another.
+
+    Args:
+        number: the set in `source`.
+        source: a `fst.automata.hashing.Pool`. A frame has a lower number than the sets that contain it.
+        numbers: int32[room of `source`], the number in `pool` of each set that was copied before, else -1; it is extended.
+        pool: the other pool.
+        work: a `fst.runtime.machines.guide.walker.Work`; `found` contains the sets that are to be copied.
+
+    Returns:
+        The number in `pool`; or `NO_ROOM` or `NO_WORK`, after which the caller calls again.
+    """
+    count = 1
+    work.found[0] = number
+    while count > 0:
+        each = work.found[count - 1]
+        if numbers[each] >= 0:
+            count -= 1
+            continue
+        start, end = source.starts[each], source.starts[each + 1]
+        before = count
+        for place in range(start, end):
+            cell = source.cells[place]
+            frame = ~cell if cell < 0 else frame_of(cell)
+            if (cell < 0 or source.cells[start] >= 0) and numbers[frame] < 0:
+                if count == len(work.found):
+                    return np.int64(NO_WORK)
+                work.found[count] = frame
+                count += 1
+        if count == before:
+            found = copied(each, source, numbers, pool, work)
+            if found < 0:
+                return found
+            numbers[each] = found
+            count -= 1
+    return np.int64(numbers[number])
+
+
+@kernel
+def is_accepting(number, parts, pool, steps, work):
+    """1 if a text may end in a set, otherwise 0; or a negative result, after which the caller calls again."""
+    row = row_of(number, parts, pool, steps, work)
+    return np.int64(steps.finals[row]) if row >= 0 else row
+
+
+@inlined
+def set_bit(number, mask):
+    """Set the bit of a token."""
+    mask[number >> WORD_SHIFT] |= ONE << (number & BIT)
+
+
+@part
+def scan_from(trie, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that are read completely from the set ``work.path[0]``, from the node ``work.counts.node`` on; return
+    `DONE`, or a negative result.
+    """
+    node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
+    while node < end:
+        label = trie.labels[node]
+        depth = np.uint64(label >> DEPTH_SHIFT)
+        row = np.int64(steps.rows[np.uint64(work.path[depth])])
+        if row < 0:
+            row = expand(work.path[depth], parts, pool, steps, work)
+            if row < 0:
+                work.counts.node = np.int64(node)
+                return row
+        number = steps.targets[np.uint64(row), np.uint64(label & BYTE)]
+        if number < 0:
+            node = np.uint64(trie.skips[node])
+            continue
+        work.path[depth + ONE_MORE] = number
+        set_bit(trie.tokens[node], mask)
+        node += ONE_MORE
+    return np.int64(DONE)
+
+
+@part
+def copied(number, source, numbers, pool, work):
+    """The number in a pool of a set or tally of another pool, whose frames were copied before; or `NO_ROOM` or `NO_WORK`."""
+    start, end = source.starts[number], source.starts[number + 1]
+    size = end - start
+    if size > len(work.row):
+        return np.int64(NO_WORK)
+    is_tally = size > 0 and source.cells[start] < 0
+    for place in range(size):
+        cell = source.cells[start + place]
+        work.row[place] = cell if is_tally else item_of(position_of(cell), numbers[frame_of(cell)])
+    if is_tally:
+        work.row[PARENT] = ~np.int64(numbers[~source.cells[start]])
+    else:
+        size = sort(work.row, size)
+    return number_in(work.row, size, pool)
+
+
+@kernel
+def copy_set(number, source, numbers, pool, work):
+    """Copy a set, its frames and their frames from one pool to another.
+
+    Args:
+        number: the set in `source`.
+        source: a `fst.automata.hashing.Pool`. A frame has a lower number than the sets that contain it.
+        numbers: int32[room of `source`], the number in `pool` of each set that was copied before, else -1; it is extended.
+        pool: the other pool.
+        work: a `fst.runtime.machines.guide.walker.Work`; `found` contains the sets that are to be copied.
+
+    Returns:
+        The number in `pool`; or `NO_ROOM` or `NO_WORK`, after which the caller calls again.
+    """
+    count = 1
+    work.found[0] = number
+    while count > 0:
+        each = work.found[count - 1]
+        if numbers[each] >= 0:
+            count -= 1
+            continue
+        start, end = source.starts[each], source.starts[each + 1]
+        before = count
+        for place in range(start, end):
+            cell = source.cells[place]
+            frame = ~cell if cell < 0 else frame_of(cell)
+            if (cell < 0 or source.cells[start] >= 0) and numbers[frame] < 0:
+                if count == len(work.found):
+                    return np.int64(NO_WORK)
+                work.found[count] = frame
+                count += 1
+        if count == before:
+            found = copied(each, source, numbers, pool, work)
+            if found < 0:
+                return found
+            numbers[each] = found
+            count -= 1
+    return np.int64(numbers[number])
 
 
 @kernel
@@ -234,7 +391,7 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         number: the set.
         trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
-        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
         mask: uint32[words + 1], initially 0; the last word gets the bits of nodes without tokens.
 
     Returns:
