@@ -76,12 +76,7 @@ class LookBehind:
     name: str
 
 
-@dataclass(frozen=True, eq=False)
-class Leaf:
-    """The base of nodes that only some languages have, such as the call of a rule in a grammar. No pattern has one."""
-
-
-Node = Characters | Sequence | Choice | Repeat | Atomic | LookAhead | LookBehind | Leaf
+Node = Characters | Sequence | Choice | Repeat | Atomic | LookAhead | LookBehind
 
 
 def children(node: Node) -> tuple[Node, ...]:

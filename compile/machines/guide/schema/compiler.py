@@ -76,7 +76,7 @@ def _compiled(
         document = Document(_read(schema) if isinstance(schema, str) else schema)
         evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
         values = evaluator.values(document.schema, "#")
-        _need_whitespace(whitespace)
+        need_whitespace(whitespace)
         found = _automaton(evaluator, values, whitespace, is_late=is_late)
     except RecursionError:
         raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
@@ -130,7 +130,8 @@ def _read(text: str) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _need_whitespace(pattern: str) -> None:
+def need_whitespace(pattern: str) -> None:
+    """Raise an error if a pattern matches other characters than whitespace."""
     if not difference(whole(pattern), whole(r"[ \t\n\r]*")).is_empty:
         raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
 

@@ -51,6 +51,7 @@ class Document:
         self.schema = schema
         self._by_uri: dict[str, tuple[Any, str]] = {"": (schema, "#")}
         self._bases: dict[int, str] = {}
+        self.dynamic: dict[str, dict[str, tuple[Any, str]]] = {}  # for each base URI, the schemas and paths of its dynamic anchors
         draft = schema.get("$schema") if isinstance(schema, dict) else None
         draft = draft if isinstance(draft, str) else ""
         self.is_old = any(name in draft for name in OLD_DRAFTS)
@@ -65,8 +66,8 @@ class Document:
         """Store the names by which a schema can be referenced; return its base URI."""
         own = schema.get("$id", schema.get("id") if self.is_old else None)
         if isinstance(own, str) and not (self.is_old and "$ref" in schema):
-            uri, fragment = urldefrag(urljoin(base, own))
-            if fragment and self.is_old:
+            uri, fragment = urldefrag(resolved(base, own))
+            if fragment:  # the name of a schema in drafts up to 7
                 self._by_uri.setdefault(f"{uri}#{fragment}", (schema, path))
             else:
                 base = uri
@@ -74,30 +75,49 @@ class Document:
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(schema.get(keyword), str):
                 self._by_uri.setdefault(f"{base}#{schema[keyword]}", (schema, path))
+        if isinstance(schema.get("$dynamicAnchor"), str):
+            self.dynamic.setdefault(base, {}).setdefault(schema["$dynamicAnchor"], (schema, path))
+        if schema.get("$recursiveAnchor") is True:
+            self.dynamic.setdefault(base, {}).setdefault("", (schema, path))
         self._bases[id(schema)] = base
         return base
 
-    def found(self, reference: str, schema: dict[str, Any], path: str) -> tuple[Any, str]:
+    def base(self, schema: Any) -> str:
+        """The base URI of a schema."""
+        return self._bases.get(id(schema), "")
+
+    def found(self, reference: str, schema: dict[str, Any], path: str, keyword: str = "$ref") -> tuple[Any, str]:
         """The schema that a reference in a schema refers to, and its path."""
-        base = self._bases.get(id(schema), "")
-        uri, fragment = urldefrag(urljoin(base, reference) if not reference.startswith("#") else base + reference)
+        uri, fragment = urldefrag(resolved(self.base(schema), reference))
+        fragment = unquote(fragment)
         whole = f"{uri}#{fragment}"
         if fragment and whole in self._by_uri:
             return self._by_uri[whole]
+        place = joined(path, keyword)
         if uri not in self._by_uri:
-            raise LocatedError(f"{joined(path, '$ref')} is {quoted(reference)}, which is not in the document; put it under $defs")
+            raise LocatedError(f"{place} is {quoted(reference)}, which is not in the document; put it under $defs")
         at, found = self._by_uri[uri]
         if fragment and not fragment.startswith("/"):
-            raise VocabularyError(f"{joined(path, '$ref')} is {quoted(reference)}; expected the name or the path of a schema")
-        for name in unquote(fragment).split("/")[1:]:
+            raise VocabularyError(f"{place} is {quoted(reference)}; expected the name or the path of a schema")
+        for name in fragment.split("/")[1:]:
             name = name.replace("~1", "/").replace("~0", "~")
             if isinstance(at, dict) and name in at:
                 at = at[name]
             elif isinstance(at, list) and name.isdecimal() and int(name) < len(at):
                 at = at[int(name)]
             else:
-                raise VocabularyError(f"{joined(path, '$ref')} is {quoted(reference)}; expected the path of a schema in the document")
+                raise VocabularyError(f"{place} is {quoted(reference)}; expected the path of a schema in the document")
             found = joined(found, name)
             if isinstance(at, dict):
                 self._bases.setdefault(id(at), uri)
         return at, found
+
+
+def resolved(base: str, reference: str) -> str:
+    """A reference as a URI. The base may have any scheme, such as ``urn``, which `urljoin` does not join.
+
+    Examples:
+        >>> resolved("urn:a:b", "#c"), resolved("http://a/b", "c#d")
+        ('urn:a:b#c', 'http://a/c#d')
+    """
+    return urldefrag(base)[0] + reference if reference.startswith("#") else urljoin(base, reference)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fst.compile.machines.guide.languages import Language
 from fst.compile.machines.guide.regex import whole
+from fst.compile.patterns.parser import Parser
+from fst.compile.patterns.tree import Node
 
 _YEAR = r"[0-9]{4}"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
@@ -76,6 +80,12 @@ PATTERNS = {
     "relative-json-pointer": rf"(?s:(?:0|[1-9][0-9]*)(?:#|{_POINTER}))",
 }
 NOT_REGULAR = ("regex", "idn-hostname")
+
+
+@cache
+def tree_of(name: str) -> Node:
+    """The tree of the strings of a format in `PATTERNS`."""
+    return Parser(PATTERNS[name], "fancy-regex").tree()
 
 
 def of_format(name: str) -> Language:

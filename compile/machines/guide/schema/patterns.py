@@ -48,16 +48,22 @@ def nothing() -> Language:
 
 
 @lru_cache(maxsize=1 << 10)
+def tree_of(pattern: str) -> Node | None:
+    """The tree of the strings in which a pattern matches somewhere; None if it has assertions other than anchors of its alternatives."""
+    tree = EcmaParser(pattern).tree()
+    whole = Choice(tuple(_anchored(part) for part in (tree.parts if isinstance(tree, Choice) else [tree])))
+    return None if _has_assertion(whole) else whole
+
+
+@lru_cache(maxsize=1 << 10)
 def matching(pattern: str) -> Language:
     """The strings in which a pattern matches somewhere. Assertions at one position are intersections with the texts that may follow or
     precede the position.
     """
-    parser = EcmaParser(pattern)
-    tree = parser.tree()
-    alternatives = [_anchored(part) for part in (tree.parts if isinstance(tree, Choice) else [tree])]
-    if not any(_has_assertion(part) for part in alternatives):
-        return _built([Choice(tuple(alternatives))], pattern)
-    cases = _preceded(ANYTHING, _preceded(tree, [_Case(ANY, True, anything())], pattern), pattern)
+    tree = tree_of(pattern)
+    if tree is not None:
+        return _built([tree], pattern)
+    cases = _preceded(ANYTHING, _preceded(EcmaParser(pattern).tree(), [_Case(ANY, True, anything())], pattern), pattern)
     return next(case.language for case in cases if case.at_start)
 
 

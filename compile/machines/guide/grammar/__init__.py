@@ -1,1 +1,0 @@
-"""Grammars of guides: readers of three syntaxes, and the parts of a grammar."""

@@ -1,0 +1,175 @@
+"""Sets of numbers that are not yet automata: a set is a union of terms, and the automaton of a term's texts is made when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from math import ceil, floor, lcm
+from typing import NamedTuple
+
+from fst.errors import UnsupportedError
+
+ONE = Decimal(1)
+MAX_TERMS = 400
+MAX_TRIED = 100_000  # maximum number of multiples that are tried until one is found that is not excluded
+
+
+class Numbers(NamedTuple):
+    """A term: the numbers of a list; or the multiples of all divisors and of no excluded divisor, between bounds, that are not listed.
+
+    Attributes:
+        listed: the numbers of the list; None: the other attributes count.
+        least, most: the bounds; None: no bound.
+        above, below: whether the bounds are excluded.
+        divisors, excluded: numbers above 0; integers are the multiples of 1.
+        without: numbers that are not in the set.
+    """
+
+    listed: frozenset[Decimal] | None = None
+    least: Decimal | None = None
+    above: bool = False
+    most: Decimal | None = None
+    below: bool = False
+    divisors: frozenset[Decimal] = frozenset()
+    excluded: frozenset[Decimal] = frozenset()
+    without: frozenset[Decimal] = frozenset()
+
+    def has(self, number: Decimal) -> bool:
+        """Whether a number is in the set."""
+        if self.listed is not None:
+            return number in self.listed
+        return (
+            number not in self.without
+            and (self.least is None or self.least < number or (self.least == number and not self.above))
+            and (self.most is None or number < self.most or (self.most == number and not self.below))
+            and all(is_multiple(number, of) for of in self.divisors)
+            and not any(is_multiple(number, of) for of in self.excluded)
+        )
+
+    @property
+    def is_integral(self) -> bool:
+        """Whether all numbers of the set are integers by its attributes."""
+        if self.listed is not None:
+            return all(is_multiple(each, ONE) for each in self.listed)
+        return any(is_multiple(of, ONE) for of in self.divisors)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the set contains no number."""
+        if self.listed is not None:
+            return not self.listed
+        if self.least is not None and self.most is not None:
+            if self.least > self.most:
+                return True
+            if self.least == self.most:
+                return not self.has(self.least)
+        if not self.divisors:
+            return False  # the decimals between two different bounds, of which some multiples and some numbers are left out
+        return not any(True for _ in self._multiples())
+
+    def _multiples(self) -> Iterable[Fraction]:
+        """Multiples of all divisors that are in the set, as far as it takes to find one; only if there are divisors."""
+        fractions = [Fraction(of) for of in self.divisors]
+        unit = lcm(*(each.denominator for each in fractions))
+        step = Fraction(lcm(*(each.numerator * (unit // each.denominator) for each in fractions)), unit)
+        low = None if self.least is None else ceil(Fraction(self.least) / step)
+        high = None if self.most is None else floor(Fraction(self.most) / step)
+        first = low if low is not None else high if high is not None else 0
+        toward = 1 if low is not None or high is None else -1
+        for count in range(MAX_TRIED):
+            place = first + toward * count
+            if (high is not None and place > high) or (low is not None and place < low):
+                return
+            number = step * place
+            if self._has_fraction(number):
+                yield number
+
+    def _has_fraction(self, number: Fraction) -> bool:
+        return (
+            not (self.above and number == Fraction(self.least or 0))
+            and not (self.below and number == Fraction(self.most or 0))
+            and all(number != Fraction(each) for each in self.without)
+            and all((number / Fraction(of)).denominator != 1 for of in self.excluded)
+        )
+
+
+EVERY = Numbers()
+INTEGERS = Numbers(divisors=frozenset([ONE]))
+ALL: tuple[Numbers, ...] = (EVERY,)  # the set of all numbers
+
+
+def is_multiple(number: Decimal, of: Decimal) -> bool:
+    """Whether a number is a multiple of another."""
+    return (Fraction(number) / Fraction(of)).denominator == 1
+
+
+def listed(numbers: Iterable[Decimal]) -> tuple[Numbers, ...]:
+    """The set of the numbers of a list."""
+    found = frozenset(numbers)
+    return (Numbers(found),) if found else ()
+
+
+def _both(one: Numbers, other: Numbers) -> Numbers:
+    if one is EVERY or other is EVERY:
+        return other if one is EVERY else one
+    if one.listed is not None or other.listed is not None:
+        few, more = (one, other) if one.listed is not None else (other, one)
+        assert few.listed is not None
+        return Numbers(frozenset(each for each in few.listed if more.has(each)))
+    least, above = _larger((one.least, one.above), (other.least, other.above), 1)
+    most, below = _larger((one.most, one.below), (other.most, other.below), -1)
+    divisors, excluded = one.divisors | other.divisors, one.excluded | other.excluded
+    return Numbers(None, least, above, most, below, divisors, excluded, one.without | other.without)
+
+
+def _larger(one: tuple[Decimal | None, bool], other: tuple[Decimal | None, bool], sign: int) -> tuple[Decimal | None, bool]:
+    """The stricter of two bounds and whether it is excluded; `sign`: 1 for lower bounds, -1 for upper bounds."""
+    if one[0] is None or other[0] is None:
+        return other if one[0] is None else one
+    if one[0] == other[0]:
+        return one[0], one[1] or other[1]
+    return one if (one[0] > other[0]) == (sign > 0) else other
+
+
+def _kept(terms: Iterable[Numbers]) -> tuple[Numbers, ...]:
+    found = dict.fromkeys(each for each in terms if not each.is_empty)
+    if EVERY in found:
+        return ALL
+    if len(found) > MAX_TERMS:
+        raise UnsupportedError(f"a combination of schemas has more than {MAX_TERMS} alternatives")
+    lists = [each.listed for each in found if each.listed is not None]
+    if len(lists) > 1:
+        return (Numbers(frozenset().union(*lists)), *(each for each in found if each.listed is None))
+    return tuple(found)
+
+
+def both(first: tuple[Numbers, ...], second: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+    """The numbers that are in both sets."""
+    if first is ALL or second is ALL:
+        return second if first is ALL else first
+    return _kept(_both(one, other) for one, other in product(first, second))
+
+
+def either(first: tuple[Numbers, ...], second: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+    """The numbers that are in either set."""
+    return ALL if first is ALL or second is ALL else _kept(first + second)
+
+
+def complement(terms: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+    """The numbers that are not in a set."""
+    return reduce(both, map(_others, terms), ALL)
+
+
+def _others(term: Numbers) -> tuple[Numbers, ...]:
+    if term.listed is not None:
+        return (Numbers(without=term.listed),)
+    found = [*listed(term.without), *(Numbers(excluded=frozenset([of])) for of in term.divisors)]
+    found += [Numbers(divisors=frozenset([of])) for of in term.excluded]
+    if term.least is not None:
+        found.append(Numbers(most=term.least, below=not term.above))
+    if term.most is not None:
+        found.append(Numbers(least=term.most, above=not term.below))
+    return _kept(found)

@@ -1,0 +1,129 @@
+"""Parts of late guides for the texts of the values that a schema allows, see `fst.machines.guide.parts`. A part is made, and the schemas
+that it needs are evaluated, when a walk first enters it.
+
+The texts are those of `fst.compile.machines.guide.schema.text`, with properties in the order of the schema or in any order. Values without
+a schema have any number of levels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from fst.compile.machines.guide.regex import Pattern
+from fst.compile.machines.guide.schema.array_builder import ArrayBuilder
+from fst.compile.machines.guide.schema.compiler import WHITESPACE, need_whitespace
+from fst.compile.machines.guide.schema.document import Document, LocatedError
+from fst.compile.machines.guide.schema.lazy_values import Arrays, Objects, Values
+from fst.compile.machines.guide.schema.object_builder import ObjectBuilder
+from fst.compile.machines.guide.schema.reader import Reader
+from fst.compile.machines.guide.schema.value_builder import ValueBuilder
+from fst.compile.patterns.tree import Node
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+from fst.machines.guide.parts import Part
+
+ORDERS = ("schema", "any")
+
+
+class SchemaParts:
+    """The parts of a schema. Part 0 reads whole texts; other parts get their numbers when a part that calls them is made.
+
+    Args:
+        schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
+        whitespace: a pattern of the whitespace allowed between two tokens of JSON.
+        formats: whether ``format`` restricts strings; None: as the draft says.
+        order: the order of properties: that of the schema, followed by other properties; or any.
+        strict: whether objects have only properties that their schemas mention.
+
+    Raises:
+        UnsupportedError: a keyword is not covered, or the schema allows no value; the message contains the path in the schema.
+        VocabularyError: the schema is malformed; the message contains the path in the schema.
+
+    Examples:
+        >>> parts = SchemaParts({"type": "array", "items": {"$ref": "#"}}, whitespace="")
+        >>> parts.part(0)
+        Part(states=2, arcs=[], moves=[(0, 1, 1, 0, 1)], finals=[1], free=(), open=())
+    """
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | bool | str,
+        *,
+        whitespace: str = WHITESPACE,
+        formats: bool | None = None,
+        order: str = ORDERS[0],
+        strict: bool = False,
+    ) -> None:
+        if not isinstance(whitespace, str):
+            raise TypeError(f"whitespace is {quoted(whitespace)}; expected a pattern, which is a str")
+        if order not in ORDERS:
+            raise ValueError(not_one_of("order", order, ORDERS))
+        if whitespace != WHITESPACE:
+            need_whitespace(whitespace)
+        self.has_any_order = order == "any"
+        self.space: Node | None = Pattern(whitespace).tree if whitespace else None
+        self._numbers: dict[Hashable, int] = {}
+        self._makers: list[tuple[object, str, Callable[[], Part | None]]] = []  # the set of a part is kept, so that no other gets its id
+        self._parts: dict[int, Part] = {}
+        try:
+            document = Document(_read(schema) if isinstance(schema, str) else schema)
+            reader = Reader(document, not document.annotates_formats if formats is None else formats, strict=strict)
+            self.algebra = reader.algebra
+            values = reader.whole()
+            if not self.algebra.has_values(values):
+                raise UnsupportedError("the schema allows no value; expected one that does")
+        except RecursionError:
+            raise _too_deep() from None
+        self.number("whole", values, values.path, lambda: self.of_values(values))
+
+    def part(self, number: int) -> Part:
+        """A part, by its number."""
+        if number not in self._parts:
+            _, path, make = self._makers[number]
+            try:
+                part = make()
+            except LocatedError:
+                raise
+            except UnsupportedError as error:
+                raise LocatedError(f"{path}: {error}") from None
+            except RecursionError:
+                raise _too_deep() from None
+            assert part is not None, f"part {number} has no text"
+            self._parts[number] = part
+        return self._parts[number]
+
+    def number(self, key: Hashable, kept: object, path: str, make: Callable[[], Part | None]) -> int:
+        """The number of a part, which is made when it is asked for."""
+        number = self._numbers.setdefault(key, len(self._makers))
+        if number == len(self._makers):
+            self._makers.append((kept, path, make))
+        return number
+
+    def of_values(self, values: Values) -> Part | None:
+        """The part of a set."""
+        builder = ValueBuilder(self)
+        start, end = builder.state(), builder.state()
+        builder.types(values, start, end)
+        return builder.part(start, [end])
+
+    def of_arrays(self, term: Arrays) -> Part | None:
+        """The part of a term of arrays."""
+        return ArrayBuilder(self).arrays(term)
+
+    def of_objects(self, term: Objects) -> Part | None:
+        """The part of a term of objects."""
+        return ObjectBuilder(self).objects(term)
+
+
+def _read(text: str) -> Any:
+    """The value of JSON; numbers with a fraction or an exponent are exact."""
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except ValueError as error:
+        raise VocabularyError(f"the schema is not JSON: {error}") from None
+
+
+def _too_deep() -> UnsupportedError:
+    return UnsupportedError("the schema has too many levels of schemas; make it flatter")

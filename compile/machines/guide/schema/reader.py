@@ -1,0 +1,434 @@
+"""From a schema to the set of its values, keyword by keyword. A set is evaluated when it is first looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import product
+from math import isfinite
+from typing import Any
+
+from fst.compile.machines.guide.schema import formats, number_sets, string_sets
+from fst.compile.machines.guide.schema.document import Document, LocatedError, joined
+from fst.compile.machines.guide.schema.lazy_algebra import Algebra
+from fst.compile.machines.guide.schema.lazy_values import (
+    ANY,
+    LITERALS,
+    NOTHING,
+    Arrays,
+    Contained,
+    Objects,
+    Others,
+    Property,
+    Values,
+    arrays,
+    objects,
+)
+from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
+from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+BOUNDS = {"minimum": "least", "exclusiveMinimum": "least", "maximum": "most", "exclusiveMaximum": "most"}
+MAX_DIGITS = 1_000  # of a number in a schema, written without an exponent
+FOR_TYPES = (  # keywords of single types
+    *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "pattern", "format", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "contains"),
+    *("minContains", "maxContains", "uniqueItems", "properties", "patternProperties", "additionalProperties", "required"),
+    *("minProperties", "maxProperties", "propertyNames"),
+)
+TYPED = frozenset(FOR_TYPES)
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+COMBINING = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies")
+UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+MAX_COUNT = 1 << 31
+
+Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
+
+
+class Reader:
+    """The sets of values of the schemas in a document.
+
+    Args:
+        document: the document.
+        asserts_formats: whether ``format`` restricts strings.
+        strict: whether objects have no properties that their schemas do not mention.
+    """
+
+    def __init__(self, document: Document, asserts_formats: bool, *, strict: bool = False) -> None:
+        self._document, self._asserts_formats, self._strict = document, asserts_formats, strict
+        self.algebra = Algebra()
+        self._kept: dict[tuple[int, Scope, bool], Values] = {}
+        self._targets: dict[int, tuple[Any, str]] = {}  # of dynamic anchors, by id
+
+    def whole(self) -> Values:
+        """The set of the document."""
+        return self.values(self._document.schema, "#", self._entered(self._document.base(self._document.schema), ()))
+
+    def values(self, schema: Any, path: str, scope: Scope, *, in_place: bool = False) -> Values:
+        """The set of a schema; `in_place`: the schema applies to the same value as the schema that contains it."""
+        seen: set[int] = set()
+        while True:
+            if isinstance(schema, bool):
+                return ANY if schema else NOTHING
+            if not isinstance(schema, dict):
+                raise VocabularyError(f"{path} is {quoted(schema)}; expected a schema, which is an object or a boolean")
+            if "$id" in schema:
+                scope = self._entered(self._document.base(schema), scope)
+            if "$ref" not in schema or not (self._document.is_old or self._is_reference(schema)):
+                break
+            if id(schema) in seen:
+                raise LocatedError(f"{path} is a reference to itself; expected a schema with keywords")
+            seen.add(id(schema))
+            schema, path, scope = self._referenced(schema, "$ref", path, scope)
+        key = id(schema), scope, in_place
+        if key not in self._kept:
+            self._kept[key] = self.algebra.lazy(path, lambda: self._evaluated(schema, path, scope))
+        return self._kept[key]
+
+    @staticmethod
+    def _is_reference(schema: dict[str, Any]) -> bool:
+        """Whether a schema has no keyword with a meaning besides ``$ref``."""
+        return not any(name in TYPED or name in COMBINING[1:] or name in ("then", "else", *UNEVALUATED) for name in schema)
+
+    # References.
+
+    def _referenced(self, schema: dict[str, Any], keyword: str, path: str, scope: Scope) -> tuple[Any, str, Scope]:
+        """The schema of a reference, its path and its scope."""
+        reference = _expected(schema, keyword, str, path, "a string")
+        found, place = self._document.found(reference, schema, path, keyword)
+        base = self._document.base(found)
+        if keyword != "$ref":
+            name = found.get("$dynamicAnchor") if isinstance(found, dict) and keyword == "$dynamicRef" else ""
+            if keyword == "$dynamicRef" and (not isinstance(name, str) or not reference.endswith(f"#{name}")):
+                return found, place, self._entered(base, scope)  # as ``$ref``
+            if name not in self._document.dynamic.get(base, {}):
+                return found, place, self._entered(base, scope)
+            for known, target in scope:
+                if known == name:
+                    found, place = self._targets[target]
+                    break
+        return found, place, self._entered(self._document.base(found), scope)
+
+    def _entered(self, base: str, scope: Scope) -> Scope:
+        """The scope inside a resource: outer resources determine the meaning of dynamic anchors first."""
+        for name, target in self._document.dynamic.get(base, {}).items():
+            if all(known != name for known, _ in scope):
+                self._targets[id(target[0])] = target
+                scope = (*scope, (name, id(target[0])))
+        return scope
+
+    # Schemas.
+
+    def _evaluated(self, schema: dict[str, Any], path: str, scope: Scope) -> Values:
+        for name in UNEVALUATED:
+            if schema.get(name, True) is not True:
+                raise LocatedError(f"{joined(path, name)} is not supported; remove it")
+        found: list[Values] = []
+        for keyword in self._order(schema):
+            found += self.meaning(keyword, schema, path, scope, found)
+        return self.algebra.intersection(*found)
+
+    def _order(self, schema: dict[str, Any]) -> list[str]:
+        """The keywords that restrict values, in their order in the schema; the keywords of single types count as one, the first of them."""
+        found = dict.fromkeys("type" if name in TYPED else name for name in schema if name in TYPED or name in COMBINING)
+        if "oneOf" in found:  # it tests which schemas overlap among the values that the others allow
+            found["oneOf"] = found.pop("oneOf")
+        return [*found]
+
+    def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope, before: list[Values]) -> list[Values]:
+        """The sets of values that a keyword allows; `before`: the sets of other keywords."""
+
+        def at(*names: str | int) -> Values:
+            below: Any = schema
+            for name in names:
+                below = below[name]
+            return self.values(below, joined(path, *names), scope, in_place=True)
+
+        algebra = self.algebra
+        if keyword == "type":
+            return [self.typed(schema, path, scope)]
+        if keyword in REFERENCES:
+            return [self.values(*self._referenced(schema, keyword, path, scope), in_place=True)]
+        if keyword in ("allOf", "anyOf", "oneOf"):
+            listed = _expected(schema, keyword, list, path, "an array")
+            each_of = [at(keyword, place) for place in range(len(listed))]
+            if keyword == "allOf":
+                return each_of
+            return [algebra.union(*each_of)] if keyword == "anyOf" else [self._one_of(algebra.intersection(*before), each_of, path)]
+        if keyword == "not":
+            return [algebra.complement(at("not"))]
+        if keyword == "if":
+            yes, no = (at(name) if name in schema else ANY for name in ("then", "else"))
+            if yes is ANY and no is ANY:
+                return []
+            condition = at("if")
+            return [algebra.union(algebra.intersection(condition, yes), algebra.intersection(algebra.complement(condition), no))]
+        return [algebra.union(self._absent(name), values) for name, values in self.dependencies(keyword, schema, path, scope)]
+
+    def _one_of(self, base: Values, each_of: list[Values], path: str) -> Values:
+        """The values that are in exactly one of several sets. Sets that have no common value in a base set are found to have none."""
+
+        def made() -> Values:
+            found = []
+            for place, values in enumerate(each_of):
+                others = [
+                    self.algebra.complement(other)
+                    for which, other in enumerate(each_of)
+                    if which != place
+                    and not self._are_disjoint(values, other)
+                    and self.algebra.has_values(self.algebra.intersection(base, values, other))
+                ]
+                found.append(self.algebra.intersection(values, *others))
+            return self.algebra.union(*found)
+
+        return self.algebra.lazy(path, made)
+
+    @staticmethod
+    def _are_disjoint(one: Values, other: Values) -> bool:
+        """Whether two sets plainly have no common value: they differ in their types, or in a required property from short lists."""
+        if one.literals & other.literals or (one.numbers and other.numbers) or (one.strings and other.strings):
+            return False
+        if one.arrays and other.arrays:
+            return False
+        return all(_differ(first, second) for first, second in product(one.objects, other.objects))
+
+    # The values of one type.
+
+    def typed(self, schema: dict[str, Any], path: str, scope: Scope) -> Values:
+        """The set from the keywords of single types, from ``enum`` and from ``const``."""
+        names = schema.get("type", TYPES)
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list | tuple):
+            raise VocabularyError(f"{joined(path, 'type')} is {quoted(names)}; expected the name of a type")
+        for name in names:
+            if name not in TYPES:
+                raise VocabularyError(f"{joined(path, 'type')}: {not_one_of('type', name, TYPES)}")
+        literals = frozenset(({"null"} if "null" in names else set()) | ({"true", "false"} if "boolean" in names else set()))
+        numbers: tuple[Numbers, ...] = ()
+        if "number" in names or "integer" in names:
+            numbers = self._numbers(schema, number_sets.ALL if "number" in names else (INTEGERS,), path)
+        strings = self._strings(schema, path) if "string" in names else ()
+        found_arrays = self._arrays(schema, path, scope) if "array" in names else ()
+        found_objects = self._objects(schema, path, scope) if "object" in names else ()
+        found = Values.of(literals, numbers, strings, found_arrays, found_objects)
+        if (
+            literals == LITERALS
+            and numbers is number_sets.ALL
+            and strings is string_sets.ALL
+            and found_arrays is ANY.arrays
+            and found_objects is ANY.objects
+        ):
+            found = ANY
+        if "enum" in schema:
+            listed = self.listed(_expected(schema, "enum", list, path, "an array"), joined(path, "enum"))
+            found = self.algebra.intersection(found, listed)
+        if "const" in schema:
+            found = self.algebra.intersection(found, self.listed([schema["const"]], joined(path, "const")))
+        return found
+
+    def _numbers(self, schema: dict[str, Any], numbers: tuple[Numbers, ...], path: str) -> tuple[Numbers, ...]:
+        for keyword, side in BOUNDS.items():
+            if keyword not in schema or isinstance(schema[keyword], bool):
+                continue
+            bound = _number(schema, keyword, path)
+            is_open = keyword.startswith("exclusive") or schema.get(f"exclusive{keyword.capitalize()}") is True  # of draft 4
+            numbers = number_sets.both(
+                numbers, (Numbers(least=bound, above=is_open) if side == "least" else Numbers(most=bound, below=is_open),)
+            )
+        if "multipleOf" in schema:
+            of = _number(schema, "multipleOf", path)
+            if of <= 0:
+                raise VocabularyError(f"{joined(path, 'multipleOf')} is {of}; expected a positive number")
+            numbers = number_sets.both(numbers, (Numbers(divisors=frozenset([of])),))
+        return numbers
+
+    def _strings(self, schema: dict[str, Any], path: str) -> tuple[Strings, ...]:
+        least, most = _count(schema, "minLength", path) or 0, _count(schema, "maxLength", path)
+        patterns = list[Pattern]()
+        if "pattern" in schema:
+            patterns.append(_pattern(_expected(schema, "pattern", str, path, "a string"), joined(path, "pattern")))
+        name = schema.get("format")
+        if self._asserts_formats and isinstance(name, str):
+            if name in formats.NOT_REGULAR:
+                raise LocatedError(f"{joined(path, 'format')} is {quoted(name)}, which is not supported; remove it")
+            if name in formats.PATTERNS:
+                patterns.append(pattern_of(name, is_format=True))
+        if not least and most is None and not patterns:
+            return string_sets.ALL
+        return () if most is not None and least > most else (Strings(patterns=tuple(patterns), least=least, most=most),)
+
+    def _arrays(self, schema: dict[str, Any], path: str, scope: Scope) -> tuple[Arrays, ...]:
+        items, rest = schema.get("items", True), "items"
+        first, prefix = schema.get("prefixItems", []), "prefixItems"
+        if isinstance(items, list):  # as in drafts before 2020-12
+            first, items, rest, prefix = items, schema.get("additionalItems", True), "additionalItems", "items"
+        if not isinstance(first, list):
+            raise VocabularyError(f"{joined(path, prefix)} is {quoted(first)}; expected an array")
+        least, most = _count(schema, "minItems", path) or 0, _count(schema, "maxItems", path)
+        some: tuple[Contained, ...] = ()
+        if "contains" in schema:
+            few, many = _count(schema, "minContains", path), _count(schema, "maxContains", path)
+            few = 1 if few is None else few
+            if few or many is not None:
+                some = (Contained(0, self.values(schema["contains"], joined(path, "contains"), scope), few, many),)
+        sets = [self.values(each, joined(path, prefix, place), scope) for place, each in enumerate(first)]
+        others = self.values(items, joined(path, rest), scope)
+        differ = joined(path, "uniqueItems") if schema.get("uniqueItems") is True else ""
+        if not sets and others is ANY and not least and most is None and not some and not differ:
+            return ANY.arrays
+        found = arrays(sets, others, least, most, some, differ)
+        return () if found is None else (found,)
+
+    def _objects(self, schema: dict[str, Any], path: str, scope: Scope) -> tuple[Objects, ...]:
+        listed = _expected(schema, "properties", dict, path, "an object", {})
+        patterns = _expected(schema, "patternProperties", dict, path, "an object", {})
+        required = schema.get("required", [])
+        required = required if isinstance(required, list) else []  # ``required`` is a boolean in draft 3
+        least, most = _count(schema, "minProperties", path) or 0, _count(schema, "maxProperties", path)
+        free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"), scope)
+        names = string_sets.ALL
+        if "propertyNames" in schema:
+            names = self.values(schema["propertyNames"], joined(path, "propertyNames"), scope).strings
+        if not listed and not patterns and not required and not least and most is None and free is ANY and names is string_sets.ALL:
+            return ANY.objects
+        matching = {
+            _pattern(pattern, joined(path, "patternProperties", pattern)): self.values(
+                each, joined(path, "patternProperties", pattern), scope
+            )
+            for pattern, each in patterns.items()
+        }
+        named: dict[str, Property] = {}
+        for name in (*listed, *required):
+            if name in named or not isinstance(name, str):
+                continue
+            found = [self.values(listed[name], joined(path, "properties", name), scope)] if name in listed else []
+            found += [values for pattern, values in matching.items() if pattern.matches(name)]
+            values = NOTHING if not string_sets.has(names, name) else self.algebra.intersection(*found) if found else free
+            named[name] = Property(values, name in required, name in listed)
+        others = self._others(matching, free)
+        if names is not string_sets.ALL:
+            others = [Others(string_sets.both(each.names, names), each.values) for each in others]
+        allowed = tuple(each for each in others if each.names and each.values is not NOTHING)
+        term = objects(named, allowed, least, most)
+        return () if term is None else (term,)
+
+    def _others(self, matching: Mapping[Pattern, Values], free: Values) -> list[Others]:
+        """Disjoint sets of names, split by patterns, and the sets of the values of these properties."""
+        found = [Others(string_sets.ALL, free)]
+        for number, (pattern, values) in enumerate(matching.items()):
+            inside, outside = (Strings(patterns=(pattern,)),), (Strings(excluded=(pattern,)),)
+            split = []
+            for place, each in enumerate(found):
+                values_inside = values if place == 0 else self.algebra.intersection(each.values, values)
+                split.append(Others(string_sets.both(each.names, outside), each.values))
+                split.append(Others(string_sets.both(each.names, inside), values_inside))
+            found = split if not number else [split[0], *(each for each in split[1:] if not string_sets.is_empty(each.names))]
+        return found
+
+    # Constants.
+
+    def listed(self, constants: list[Any], path: str) -> Values:
+        """The set of the given constants."""
+        strings = [each for each in constants if isinstance(each, str)]
+        numbers = [_decimal(each, path) for each in constants if isinstance(each, int | float | Decimal) and not isinstance(each, bool)]
+        literals = [{None: "null", True: "true", False: "false"}[each] for each in constants if each is None or isinstance(each, bool)]
+        below = [self._constant(each, path) for each in constants if isinstance(each, list | dict)]
+        found_arrays = tuple(term for each in below for term in each.arrays)
+        found_objects = tuple(term for each in below for term in each.objects)
+        return Values.of(frozenset(literals), number_sets.listed(numbers), string_sets.listed(strings), found_arrays, found_objects)
+
+    def _constant(self, value: Any, path: str) -> Values:
+        if isinstance(value, list):
+            items = tuple(self._constant(each, path) for each in value)
+            return Values.of(arrays=(Arrays(items, NOTHING, len(items), len(items)),))
+        if isinstance(value, dict):
+            named = {name: Property(self._constant(each, path), is_required=True, is_listed=True) for name, each in value.items()}
+            return Values.of(objects=(Objects(named, (), len(named), len(named)),))
+        return self.listed([value], path)
+
+    # Dependencies.
+
+    def dependencies(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> Iterator[tuple[str, Values]]:
+        """Names of properties, and for each name the set of objects that are allowed if they have this property."""
+        for name, needed in _expected(schema, keyword, dict, path, "an object").items():
+            place = joined(path, keyword, name)
+            if isinstance(needed, list):
+                term = objects({each: Property(ANY, is_required=True) for each in needed}, ANY.objects[0].others)
+                yield name, Values.of(LITERALS, number_sets.ALL, string_sets.ALL, ANY.arrays, (term,) if term is not None else ())
+            else:
+                yield name, self.values(needed, place, scope, in_place=True)
+
+    def _absent(self, name: str) -> Values:
+        """The values that have no property of a name."""
+        term = Objects({name: Property(NOTHING)}, ANY.objects[0].others)
+        return Values.of(LITERALS, number_sets.ALL, string_sets.ALL, ANY.arrays, (term,))
+
+
+def _differ(one: Objects, other: Objects) -> bool:
+    """Whether objects of two terms differ in a property that is required in one of them."""
+    for name, (values, is_required, _) in one.named.items():
+        if is_required or (name in other.named and other.named[name].is_required):
+            second = other.values_of(name)
+            if values is ANY or second is ANY or values is second:
+                continue
+            if _are_short(values) and _are_short(second) and not _meet(values, second):
+                return True
+    return False
+
+
+def _are_short(values: Values) -> bool:
+    """Whether a set consists of literals, and of listed strings and numbers."""
+    if values.is_being_made:
+        return False
+    if values.arrays or values.objects or any(each.listed is None for each in values.numbers):
+        return False
+    return all(each.listed is not None for each in values.strings)
+
+
+def _meet(one: Values, other: Values) -> bool:
+    """Whether two short sets have a common value."""
+    return bool(
+        one.literals & other.literals or string_sets.both(one.strings, other.strings) or number_sets.both(one.numbers, other.numbers)
+    )
+
+
+def _pattern(pattern: str, path: str) -> Pattern:
+    try:
+        return pattern_of(pattern)
+    except UnsupportedError as error:
+        raise LocatedError(f"{path}: {error}") from None
+
+
+def _expected(schema: dict[str, Any], keyword: str, kind: type, path: str, what: str, default: Any = None) -> Any:
+    value = schema.get(keyword, default)
+    if not isinstance(value, kind):
+        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected {what}")
+    return value
+
+
+def _number(schema: dict[str, Any], keyword: str, path: str) -> Decimal:
+    value = schema[keyword]
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number")
+    return _decimal(value, joined(path, keyword))
+
+
+def _decimal(value: float | Decimal, what: str) -> Decimal:
+    """The decimal number of a finite number."""
+    if not (isinstance(value, int) or (value.is_finite() if isinstance(value, Decimal) else isfinite(value))):
+        raise VocabularyError(f"{what} is {value}; expected a number of JSON, which is finite")
+    found = Decimal(value) if isinstance(value, int) else Decimal(str(value))
+    if found and (abs(found.adjusted()) > MAX_DIGITS or len(found.as_tuple().digits) > MAX_DIGITS):
+        raise LocatedError(f"{what} has more than {MAX_DIGITS:,} digits; expected a shorter number")
+    return found
+
+
+def _count(schema: dict[str, Any], keyword: str, path: str) -> int | None:
+    if keyword not in schema:
+        return None
+    value = schema[keyword]
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    if not is_number or not 0 <= value < MAX_COUNT or value != int(value):
+        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number of 0 or more, without a fraction")
+    return int(value)

@@ -1,0 +1,390 @@
+r"""The texts of sets of strings, with quotation marks, as parts of late guides.
+
+A string is written without escapes where it can be: a quotation mark, a backslash and control characters have one escape each, ``\n`` or
+``\u0001``. Where any character may follow, every escape of JSON may be used.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+import numpy as np
+
+from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
+from fst.compile.machines.guide.schema.patterns import ANYTHING
+from fst.compile.machines.guide.schema.string_sets import Strings
+from fst.compile.machines.guide.schema.text import SHORT, any_escape, written_strings
+from fst.compile.machines.guide.utf_8 import Fragment
+from fst.compile.patterns.code_points import Set, complement, difference, of_runs
+from fst.compile.patterns.sets import ANY
+from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, walk
+from fst.machines.guide.parts import COUNT, MISS, UNLIMITED, Part
+
+QUOTE, BACKSLASH = ord('"'), ord("\\")
+ESCAPED = of_runs([(0, 0x1F), (QUOTE, QUOTE), (BACKSLASH, BACKSLASH)])
+PLAIN = complement(ESCAPED)
+LONG = of_runs([(0x80, 0x10FFFF)])
+SURROGATE = re.compile("[\ud800-\udfff]")
+MAX_COPIES = 1 << 12  # maximum number of nodes of a tree whose repetitions are written out
+MAX_IN_PLACE = 8  # maximum number of listed strings that are no part of their own
+
+
+def json_text(text: str) -> bytes:
+    """A string with quotation marks, and with the escapes that it needs."""
+    return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)).encode()
+
+
+def is_small(term: Strings) -> bool:
+    """Whether the texts of a term take few states."""
+    return term.listed is not None and len(term.listed) <= MAX_IN_PLACE
+
+
+@lru_cache(maxsize=1 << 10)
+def string_part(term: Strings) -> Part | None:
+    """The part of the texts of a term; None if it has none."""
+    if term.listed is not None:
+        return _of_listed(term.listed)
+    if not term.patterns and not term.excluded:
+        if not term.without:
+            return _of_length(term.least, UNLIMITED if term.most is None else term.most)
+        if not term.least and term.most is None:
+            return _of_others(term.without)
+    without = [text for text in term.without if all(each.matches(text) for each in term.patterns)]
+    if len(term.patterns) == 1 and not term.excluded and not without:
+        tree = term.patterns[0].tree
+        if tree is not None:
+            if not term.least and term.most is None:
+                return _of_tree(tree)
+            found = _of_counted_tree(tree, term.least, term.most)
+            if found is not None:
+                return found
+    return _of_automaton(term)
+
+
+def _of_listed(texts: Iterable[str]) -> Part | None:
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    builder.strings(start, map(json_text, texts), end)
+    return builder.part(start, [end])
+
+
+def _of_length(least: int, most: int) -> Part | None:
+    builder = PartBuilder()
+    start, free, end = builder.state(), builder.state(), builder.state()
+    if not least and most == UNLIMITED:
+        builder.read(start, QUOTE, QUOTE, free)
+        add_character(builder, free, ANY, free)
+        builder.read(free, QUOTE, QUOTE, end)
+    else:
+        begun, before, last = builder.state(), builder.state(), builder.state()
+        builder.read(start, QUOTE, QUOTE, begun)
+        builder.enter(begun, least, most, free)
+        builder.count(free, before)
+        add_character(builder, before, ANY, free)
+        builder.exit(free, last)
+        builder.read(last, QUOTE, QUOTE, end)
+    return builder.part(start, [end], [free])
+
+
+def _of_tree(tree: Node) -> Part | None:
+    """The part of a tree of whole strings. Any characters at its start are an open state, any characters at its end a free one."""
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    free, is_open = list[int](), list[int]()
+    begun = builder.text(start, b'"')
+    writer = TreeWriter(builder, lambda before, edges, after: add_character(builder, before, edges, after))
+    for each in tree.parts if isinstance(tree, Choice) else (tree,):
+        parts = each.parts if isinstance(each, Sequence) else (each,)
+        state = begun
+        if parts and parts[0] is ANYTHING:
+            state = builder.state()
+            builder.skip(begun, state)
+            add_character(builder, state, ANY, state)
+            is_open.append(state)
+            parts = parts[1:]
+        last = builder.state()
+        if parts and parts[-1] is ANYTHING:
+            writer.add(Sequence(parts[:-1]), state, last)
+            add_character(builder, last, ANY, last)
+            free.append(last)
+        else:
+            writer.add(Sequence(parts), state, last)
+        builder.read(last, QUOTE, QUOTE, end)
+    return _opened(builder.part(start, [end], [*free, *is_open]), len(free))
+
+
+def _opened(part: Part | None, count: int) -> Part | None:
+    """A part with only the first states of `free` free, and the others open."""
+    return None if part is None else part._replace(free=part.free[:count], open=part.free[count:])
+
+
+def _of_counted_tree(tree: Node, least: int, most: int | None) -> Part | None:
+    """The part of a tree of whole strings whose characters are counted; None if a position might be dead, or there are too many copies."""
+    copies = _uncounted(tree)
+    if copies is None:
+        return None
+    builder = PartBuilder()
+
+    def add(before: int, edges: Set, after: int) -> None:
+        counted = builder.state()
+        builder.count(before, counted)
+        add_character(builder, counted, edges, after)
+
+    start, begun, last, end = (builder.state() for _ in range(4))
+    first = builder.state()
+    builder.read(start, QUOTE, QUOTE, begun)
+    builder.enter(begun, least, UNLIMITED if most is None else most, first)
+    TreeWriter(builder, add).add(copies, first, last)
+    outside = builder.state()
+    builder.exit(last, outside)
+    builder.read(outside, QUOTE, QUOTE, end)
+    part = builder.part(start, [end])
+    return None if part is None else _with_missing(part, least, most)
+
+
+def _uncounted(node: Node) -> Node | None:
+    """A tree whose repetitions would need no tally: they are copied; None if this takes too many copies."""
+
+    def size(each: Node) -> int:
+        if isinstance(each, Repeat):
+            return size(each.body) * max(each.least, each.most or 1, 1)
+        parts = each.parts if isinstance(each, Sequence | Choice) else ()
+        return 1 + sum(map(size, parts))
+
+    def copied(each: Node) -> Node:
+        if isinstance(each, Sequence):
+            return Sequence(tuple(map(copied, each.parts)))
+        if isinstance(each, Choice):
+            return Choice(tuple(map(copied, each.parts)))
+        if not isinstance(each, Repeat):
+            return each
+        body = copied(each.body)
+        first = [body] * each.least
+        if each.most is None:
+            return Sequence((*first, Repeat(body, 0, None)))
+        rest: Node = Sequence(())
+        for _ in range(each.most - each.least):
+            rest = Repeat(Sequence((body, rest)), 0, 1)
+        return Sequence((*first, rest))
+
+    if size(node) > MAX_COPIES or any(isinstance(each, Repeat) and (each.most or 0) > 200 for each in walk(node)):
+        return None
+    return copied(node)
+
+
+def _with_missing(part: Part, least: int, most: int | None) -> Part | None:
+    """A counted part in which no position is dead: before a count, the number of missing keys is set to the number of characters that must
+    follow. None if a position might be dead because of the least length.
+    """
+    weights = [(before, after, int(kind == COUNT)) for before, kind, _, _, after in part.moves]
+    weights += [(before, after, 0) for before, _, _, after in part.arcs]
+    backward: dict[int, list[tuple[int, int]]] = {}
+    for before, after, weight in weights:
+        backward.setdefault(after, []).append((before, weight))
+    shortest = _distances(backward, dict.fromkeys(part.finals, 0))
+    if least > shortest[0]:
+        loops = _looping(weights)
+        if most is None:
+            longer = _distances(backward, dict.fromkeys(loops, 0))
+            if len(longer) < len(shortest) - len(_outside(part)):
+                return None
+        else:
+            single = {state: shortest[state] for state in _single_loops(part, loops)}
+            longer = _distances(backward, single)
+            if any(longer.get(state) != count for state, count in shortest.items() if state not in _outside(part)):
+                return None
+    if most is None:
+        return part
+    moves = []
+    states = part.states
+    for before, kind, first, second, after in part.moves:
+        if kind == COUNT:
+            moves += [(before, MISS, shortest[after], 0, states), (states, COUNT, 0, 0, after)]
+            states += 1
+        else:
+            moves.append((before, kind, first, second, after))
+    return part._replace(states=states, moves=moves)
+
+
+def _outside(part: Part) -> set[int]:
+    """The states after the last character: from the end of the tally on."""
+    found = {*part.finals}
+    backward = [(arc[0], arc[3]) for arc in part.arcs]
+    found |= {before for before, after in backward if after in part.finals}
+    return found | {move[0] for move in part.moves if move[4] in found}
+
+
+def _distances(backward: dict[int, list[tuple[int, int]]], seeds: dict[int, int]) -> dict[int, int]:
+    """The smallest number of characters from each state up to a seed, plus the number of the seed."""
+    found = dict(seeds)
+    by_count: dict[int, list[int]] = {}
+    for state, count in seeds.items():
+        by_count.setdefault(count, []).append(state)
+    while by_count:
+        count = min(by_count)
+        queue = by_count.pop(count)
+        for state in queue:
+            if found[state] < count:
+                continue
+            for before, weight in backward.get(state, ()):
+                if count + weight < found.get(before, count + weight + 1):
+                    found[before] = count + weight
+                    (queue if not weight else by_count.setdefault(count + 1, [])).append(before)
+    return found
+
+
+def _looping(weights: list[tuple[int, int, int]]) -> set[int]:
+    """The states on cycles that count."""
+    forward: dict[int, list[int]] = {}
+    for before, after, _ in weights:
+        forward.setdefault(before, []).append(after)
+    return {before for before, after, weight in weights if weight and _leads(forward, after, before)}
+
+
+def _leads(forward: dict[int, list[int]], start: int, end: int) -> bool:
+    waiting, seen = [start], {start}
+    while waiting:
+        state = waiting.pop()
+        if state == end:
+            return True
+        for after in forward.get(state, ()):
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return False
+
+
+def _single_loops(part: Part, loops: set[int]) -> set[int]:
+    """The states on cycles that count exactly one character."""
+    silent: dict[int, list[int]] = {}
+    for before, kind, _, _, after in part.moves:
+        if kind != COUNT:
+            silent.setdefault(before, []).append(after)
+    for before, _, _, after in part.arcs:
+        silent.setdefault(before, []).append(after)
+    return {before for before, kind, _, _, after in part.moves if kind == COUNT and before in loops and _leads(silent, after, before)}
+
+
+def _of_automaton(term: Strings) -> Part | None:
+    """The part of a term whose strings become an automaton."""
+    language = term.language
+    if language.is_empty:
+        return None
+    block = written_strings(language)
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    base = builder.states
+    builder.states += block.states
+    builder.read(start, QUOTE, QUOTE, base)
+    builder.arcs += [(base + before, first, last, base + after) for before, first, last, after in block.arcs.tolist()]
+    for state in block.final:
+        builder.read(base + state, QUOTE, QUOTE, end)
+    return builder.part(start, [end])
+
+
+def _of_others(texts: frozenset[str]) -> Part | None:
+    """The part of all strings except some: a trie of these strings, which every other character leaves."""
+    builder = PartBuilder()
+    start, end, free, long = (builder.state() for _ in range(4))
+    add_character(builder, free, ANY, free)
+    builder.read(free, QUOTE, QUOTE, end)
+    _add(builder, _leaving(), long, free)
+    root = builder.text(start, b'"')
+    trie: dict[int, dict[str, int]] = {root: {}}
+    ends = set[int]()
+    for text in texts:
+        state = root
+        for char in text:
+            if char not in trie[state]:
+                trie[state][char] = builder.state()
+                trie[trie[state][char]] = {}
+            state = trie[state][char]
+        ends.add(state)
+    for state, children in trie.items():
+        if state not in ends:
+            builder.read(state, QUOTE, QUOTE, end)
+        if all(" " <= char <= "~" and char not in '"\\' for char in children):
+            builder.skip(state, long)
+            first = 0x20
+            for code in [*sorted({*map(ord, children), QUOTE, BACKSLASH}), 0x80]:
+                if first < code:
+                    builder.read(state, first, code - 1, free)
+                first = code + 1
+            for char, child in children.items():
+                builder.read(state, ord(char), ord(char), child)
+            continue
+        codes = sorted(map(ord, children))
+        add_character(builder, state, difference(ALL_PLAIN, of_runs((code, code) for code in codes)), free)
+        for char, child in children.items():
+            add_character(builder, state, of_runs([(ord(char), ord(char))]), child)
+    return _opened(builder.part(start, [end], [free, *trie]), 1)
+
+
+ALL_PLAIN = difference(ANY, of_runs([(0xD800, 0xDFFF)]))  # characters, none of which is half of a surrogate pair
+
+
+@cache
+def _leaving() -> Fragment:
+    """The characters of several bytes, and the escapes of characters that need one."""
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    builder.character(start, LONG, end)
+    _add_escapes(builder, start, [*range(0x20), QUOTE, BACKSLASH], end)
+    return Fragment(builder.states, builder.arcs)
+
+
+def add_character(builder: PartBuilder, start: int, edges: Set, end: int) -> None:
+    """Add the texts of a character of a set between two states."""
+    _add(builder, _any_character() if edges is ANY else _character(edges.astype(np.int64).tobytes()), start, end)
+
+
+def _add(builder: PartBuilder, one: Fragment, start: int, end: int) -> None:
+    base = builder.states
+    builder.states += one.states - 2
+    numbers = [start, end, *range(base, builder.states)]
+    builder.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]
+
+
+@cache
+def _any_character() -> Fragment:
+    """A character, with every escape of JSON."""
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    builder.character(start, PLAIN, end)
+    inner, arcs = any_escape()
+    numbers = [start, end, *range(builder.states, builder.states + inner)]
+    builder.states += inner
+    builder.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in arcs.tolist()]
+    return Fragment(builder.states, builder.arcs)
+
+
+@lru_cache(maxsize=1 << 10)
+def _character(edges: bytes) -> Fragment:
+    """A character of a set, with an escape only where it needs one."""
+    codes = np.frombuffer(edges, np.int64)
+    builder = PartBuilder()
+    start, end = builder.state(), builder.state()
+    builder.character(start, difference(codes, ESCAPED), end)
+    inside = difference(codes, PLAIN).reshape(-1, 2).tolist()
+    _add_escapes(builder, start, [code for first, last in inside for code in range(first, last)], end)
+    return Fragment(builder.states, builder.arcs)
+
+
+def _add_escapes(builder: PartBuilder, start: int, codes: list[int], end: int) -> None:
+    """Add the escape of each code."""
+    if not codes:
+        return
+    after = builder.text(start, b"\\")
+    units: dict[int, int] = {}
+    for code in codes:
+        if code in SHORT:
+            builder.text(after, SHORT[code].encode(), end)
+            continue
+        if not units:
+            zeros = builder.text(after, b"u00")
+            units = {high: builder.text(zeros, b"%d" % high) for high in (0, 1)}
+        for digit in dict.fromkeys((f"{code & 15:x}", f"{code & 15:X}")):
+            builder.text(units[code >> 4], digit.encode(), end)

@@ -1,0 +1,244 @@
+"""Sets of strings that are not yet automata: a set is a union of terms, and an automaton is made only where an operation needs one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from itertools import product
+from typing import NamedTuple
+
+from fst.compile.machines.guide.languages import Language, difference, intersection, union
+from fst.compile.machines.guide.schema import formats
+from fst.compile.machines.guide.schema.patterns import anything, matching, nothing, of_length, of_strings, tree_of
+from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
+from fst.errors import UnsupportedError
+
+MAX_TERMS = 400
+MAX_LENGTH = 1 << 12  # maximum length, in code points, that is counted by copies: where a tally does not fit
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The strings in which a pattern of JSON Schema matches, or the strings of a format. See `pattern_of`."""
+
+    text: str
+    is_format: bool = False
+
+    @cached_property
+    def tree(self) -> Node | None:
+        """The tree of whole strings; None if it would contain an assertion."""
+        return formats.tree_of(self.text) if self.is_format else tree_of(self.text)
+
+    @cached_property
+    def language(self) -> Language:
+        """The strings as an automaton."""
+        return formats.of_format(self.text) if self.is_format else matching(self.text)
+
+    @cached_property
+    def has_strings(self) -> bool:
+        """Whether there is such a string."""
+        tree = self.tree
+        if tree is not None and all(len(node.edges) for node in walk(tree) if isinstance(node, Characters)):
+            return True
+        return not self.language.is_empty
+
+    def matches(self, text: str) -> bool:
+        """Whether a string is in the set."""
+        return text.encode() in self.language if self.tree is None else len(text) in _ends(self.tree, text, {0})
+
+
+@lru_cache(maxsize=1 << 10)
+def pattern_of(text: str, *, is_format: bool = False) -> Pattern:
+    """A pattern, which is parsed; errors are those of the parser."""
+    found = Pattern(text, is_format)
+    _ = found.tree
+    return found
+
+
+def _ends(node: Node, text: str, starts: set[int]) -> set[int]:
+    """The places in a text where a match of a node ends that begins at one of some places."""
+    if isinstance(node, Characters):
+        edges = node.edges.tolist()
+        return {place + 1 for place in starts if place < len(text) and bisect_right(edges, ord(text[place])) % 2}
+    if isinstance(node, Sequence):
+        return reduce(lambda places, part: _ends(part, text, places) if places else places, node.parts, starts)
+    if isinstance(node, Choice):
+        return {place for part in node.parts for place in _ends(part, text, starts)}
+    assert isinstance(node, Repeat)
+    found = starts if node.least == 0 else set[int]()
+    count, seen = 0, {frozenset(starts)}
+    while starts and count != node.most:
+        starts, count = _ends(node.body, text, starts), count + 1
+        if count >= node.least:
+            found = found | starts
+            if frozenset(starts) in seen and node.most is None:
+                break
+            seen.add(frozenset(starts))
+    return found
+
+
+class Strings(NamedTuple):
+    """A term: the strings of a list; or the strings of all patterns and of no excluded pattern, with certain lengths, that are not listed.
+
+    Attributes:
+        listed: the strings of the list; None: the other attributes count.
+        patterns, excluded: patterns.
+        least, most: the bounds of the length, in code points; None: no bound.
+        without: strings that are not in the set.
+    """
+
+    listed: frozenset[str] | None = None
+    patterns: tuple[Pattern, ...] = ()
+    excluded: tuple[Pattern, ...] = ()
+    least: int = 0
+    most: int | None = None
+    without: frozenset[str] = frozenset()
+
+    def has(self, text: str) -> bool:
+        """Whether a string is in the set."""
+        if self.listed is not None:
+            return text in self.listed
+        return (
+            text not in self.without
+            and self.least <= len(text)
+            and (self.most is None or len(text) <= self.most)
+            and all(each.matches(text) for each in self.patterns)
+            and not any(each.matches(text) for each in self.excluded)
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the set contains no string."""
+        if self.listed is not None:
+            return not self.listed
+        if self.most is not None and self.least > self.most:
+            return True
+        if not self.patterns and not self.excluded:
+            return self.most == 0 and "" in self.without  # there are more strings of one character than `without` can list
+        if len(self.patterns) == 1 and self[2:] == EVERY[2:]:
+            return not self.patterns[0].has_strings
+        return _language(self).is_empty
+
+    @property
+    def language(self) -> Language:
+        """The automaton of the set."""
+        return _language(self)
+
+    def but(self, texts: Iterable[str]) -> Strings:
+        """The set without some strings."""
+        if self.listed is not None:
+            return Strings(self.listed.difference(texts))
+        inside = [text for text in texts if self.has(text)]
+        return self._replace(without=self.without.union(inside)) if inside else self
+
+
+EVERY = Strings()
+ALL: tuple[Strings, ...] = (EVERY,)  # the set of all strings
+
+
+def listed(texts: Iterable[str]) -> tuple[Strings, ...]:
+    """The set of the strings of a list."""
+    found = frozenset(texts)
+    return (Strings(found),) if found else ()
+
+
+def _both(one: Strings, other: Strings) -> Strings:
+    if one is EVERY or other is EVERY:
+        return other if one is EVERY else one
+    if one.listed is not None or other.listed is not None:
+        few, more = (one, other) if one.listed is not None else (other, one)
+        assert few.listed is not None
+        return Strings(frozenset(text for text in few.listed if more.has(text)))
+    most = one.most if other.most is None else other.most if one.most is None else min(one.most, other.most)
+    return Strings(
+        None,
+        tuple(dict.fromkeys(one.patterns + other.patterns)),
+        tuple(dict.fromkeys(one.excluded + other.excluded)),
+        max(one.least, other.least),
+        most,
+        one.without | other.without,
+    )
+
+
+def _kept(terms: Iterable[Strings]) -> tuple[Strings, ...]:
+    """The terms that are not plainly empty, each once."""
+    found = dict.fromkeys(each for each in terms if each.listed != frozenset() and (each.most is None or each.least <= each.most))
+    if EVERY in found:
+        return ALL
+    if len(found) > MAX_TERMS:
+        raise UnsupportedError(f"a combination of schemas has more than {MAX_TERMS} alternatives")
+    lists = [each.listed for each in found if each.listed is not None]
+    if len(lists) > 1:
+        return (Strings(frozenset().union(*lists)), *(each for each in found if each.listed is None))
+    return tuple(found)
+
+
+def both(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strings, ...]:
+    """The strings that are in both sets."""
+    if first is ALL or second is ALL:
+        return second if first is ALL else first
+    return _kept(_both(one, other) for one, other in product(first, second))
+
+
+def either(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strings, ...]:
+    """The strings that are in either set."""
+    return ALL if first is ALL or second is ALL else _kept(first + second)
+
+
+def complement(terms: tuple[Strings, ...]) -> tuple[Strings, ...]:
+    """The strings that are not in a set."""
+    return reduce(both, map(_others, terms), ALL)
+
+
+def _others(term: Strings) -> tuple[Strings, ...]:
+    if term.listed is not None:
+        return (Strings(without=term.listed),)
+    found = [*listed(term.without), *(Strings(excluded=(each,)) for each in term.patterns)]
+    found += [Strings(patterns=(each,)) for each in term.excluded]
+    if term.least:
+        found.append(Strings(most=term.least - 1))
+    if term.most is not None:
+        found.append(Strings(least=term.most + 1))
+    return _kept(found)
+
+
+def has(terms: tuple[Strings, ...], text: str) -> bool:
+    """Whether a set contains a string."""
+    return terms is ALL or any(each.has(text) for each in terms)
+
+
+def is_empty(terms: tuple[Strings, ...]) -> bool:
+    """Whether a set contains no string."""
+    return all(each.is_empty for each in terms)
+
+
+@lru_cache(maxsize=1 << 10)
+def _language(term: Strings) -> Language:
+    if term.listed is not None:
+        return of_strings(sorted(term.listed)) if term.listed else nothing()
+    if max(term.least, term.most or 0) > MAX_LENGTH:
+        raise UnsupportedError(
+            f"a length of {max(term.least, term.most or 0):,} is combined with a pattern whose strings are counted by copies; "
+            f"expected at most {MAX_LENGTH:,}"
+        )
+    found = anything()
+    if term.least or term.most is not None:
+        found = of_length(term.least, term.most) if term.most is None or term.least <= term.most else nothing()
+    for each in term.patterns:
+        found = each.language if found is anything() else intersection(found, each.language)
+    for each in term.excluded:
+        found = difference(found, each.language)
+    without = [text for text in term.without if all(each.matches(text) for each in term.patterns)]
+    return difference(found, of_strings(sorted(without))) if without else found
+
+
+def language_of(terms: tuple[Strings, ...]) -> Language:
+    """The automaton of a set."""
+    return reduce(union, (each.language for each in terms)) if terms else nothing()
+
+
+def has_assertion(node: Node) -> bool:
+    """Whether a tree contains an assertion or an atomic group."""
+    return any(isinstance(part, LookAhead | LookBehind | Atomic) for part in walk(node))

@@ -1,0 +1,109 @@
+"""Parts of late guides from JSON Schemas, read by a plain interpreter."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.machines.json_schemas import SCHEMAS
+from support.naive.parts import Parts, assert_sound
+from support.shared_data import SHARED, needs_shared
+
+from fst.compile.machines.guide.schema.parts import SchemaParts
+from fst.errors import UnsupportedError
+from fst.machines.guide.parts import Part
+
+FOLDER = SHARED / "oracles" / "schemas"
+
+
+class Sound:
+    """The parts of a schema, each of which is asserted to be sound when it is made."""
+
+    def __init__(self, schema: Any, **options: Any) -> None:
+        self._parts = SchemaParts(schema, **options)
+        self._checked: set[int] = set()
+
+    def part(self, number: int) -> Part:
+        """A part."""
+        found = self._parts.part(number)
+        if number not in self._checked:
+            self._checked.add(number)
+            assert_sound(found)
+        return found
+
+
+def reads(schema: Any, text: str, **options: Any) -> bool:
+    """Whether a text is a text of the parts of a schema."""
+    return Parts(Sound(schema, **options).part).reads(text.encode())[1]
+
+
+def written(value: Any) -> Any:
+    """A value whose numbers are integers where they can be."""
+    if isinstance(value, float) and value == int(value):
+        return int(value)
+    if isinstance(value, list):
+        return [written(each) for each in value]
+    return {name: written(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Usual texts of a value."""
+    for separators in ((",", ":"), (", ", ": ")):
+        yield json.dumps(written(value), ensure_ascii=False, separators=separators)
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), SCHEMAS, ids=lambda value: json.dumps(value)[:50])
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_parts_read_exactly_the_valid_values(schema: Any, valid: list[Any], invalid: list[Any], order: str) -> None:
+    """Each valid value is read in its usual texts, and no invalid value."""
+    parts = Parts(Sound(schema, order=order).part)
+    for value in valid + invalid:
+        assert {parts.reads(text.encode())[1] for text in texts(value)} == {value in valid}
+
+
+@pytest.mark.parametrize("levels", [1, 5, 40])
+def test_recursion_has_no_depth(levels: int) -> None:
+    """A value of a recursive schema, and a value without a schema, may have any number of levels."""
+    nested = "[" * levels + "]" * levels
+    assert reads({"type": "array", "items": {"$ref": "#"}, "maxItems": 1}, nested)
+    assert not reads({"type": "array", "items": {"$ref": "#"}, "maxItems": 1}, f"[{nested},1]")
+    assert reads({}, nested)
+    linked = {"type": "object", "properties": {"v": {"type": "null"}, "n": {"$ref": "#"}}, "required": ["v"], "additionalProperties": False}
+    assert reads(linked, '{"v":null,"n":' * levels + '{"v":null}' + "}" * levels)
+
+
+def test_a_recursive_schema_without_a_finite_value_is_refused() -> None:
+    """A schema that needs a value inside itself without end has no value, and a schema that is only a reference to itself is an error."""
+    with pytest.raises(UnsupportedError, match="allows no value"):
+        SchemaParts({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]})
+    circle = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+    for schema in ({"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, circle):
+        with pytest.raises(UnsupportedError, match="reference to itself"):
+            SchemaParts(schema)
+
+
+def refusal(case: dict[str, Any], order: str) -> str:
+    """The keyword by which a schema is refused; empty if it is not, and exactly the valid instances are read."""
+    try:
+        parts = Parts(SchemaParts(case["schema"], order=order).part)
+        for test in case["tests"]:
+            assert {parts.reads(text.encode())[1] for text in texts(test["data"])} == {test["valid"]}, (case["case_id"], test["data"])
+    except UnsupportedError as error:
+        if "allows no value" in str(error) and not any(test["valid"] for test in case["tests"]):
+            return ""
+        return str(error).partition(" ")[0].rpartition("/")[2]
+    return ""
+
+
+@needs_shared
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("order", ["any"])
+def test_the_test_suite_is_followed(order: str) -> None:
+    """Exactly the valid instances of the JSON Schema Test Suite are read; other schemas are refused by keyword."""
+    with gzip.open(FOLDER / "json_schema_test_suite.jsonl.gz", "rt") as lines:
+        refused = Counter(refusal(json.loads(line), order) for line in lines)
+    assert refused == {"": 217, "$ref": 2, "unevaluatedProperties": 2, "#:": 1, "uniqueItems": 2}
