@@ -76,7 +76,12 @@ class LookBehind:
     name: str
 
 
-Node = Characters | Sequence | Choice | Repeat | Atomic | LookAhead | LookBehind
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """The base of nodes that only some languages have, such as the call of a rule in a grammar. No pattern has one."""
+
+
+Node = Characters | Sequence | Choice | Repeat | Atomic | LookAhead | LookBehind | Leaf
 
 
 def children(node: Node) -> tuple[Node, ...]:

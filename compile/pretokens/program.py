@@ -113,6 +113,7 @@ class _Compiler:
             return self._add(Ahead(self.place_of(node.body, MATCH), node.negative, following))
         if isinstance(node, LookBehind):
             return self._add(Behind(self._classes_of(node), node.negative, node.name, following))
+        assert isinstance(node, Atomic)
         return self._atomic(node, following)
 
     def _repeat(self, node: Repeat, following: int) -> int:

@@ -1,4 +1,4 @@
-"""The default number of threads: ``FST_NUM_THREADS``, or the number of cores that this process may use."""
+"""The threads of the process, and their default number: ``FST_NUM_THREADS``, or the number of cores that this process may use."""
 
 from __future__ import annotations
 
@@ -8,10 +8,29 @@ from functools import cache
 from math import ceil
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 VARIABLE = "FST_NUM_THREADS"
 ROOT = Path("/")
+
+
+MAX_THREADS = 256  # maximum number of threads of the pool
+
+_pools: list[ThreadPoolExecutor] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)  # a child process does not inherit the threads of its parent
+
+
+def shared_pool() -> ThreadPoolExecutor:
+    """The thread pool of the process, which is created at its first use."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if not _pools:
+        _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
+    return _pools[0]
 
 
 def thread_count(threads: Any = None) -> int:

@@ -8,10 +8,9 @@ the same time, and the ids of the first worker are not copied. A row that is too
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from fst.core.lazy import Lazy
-from fst.core.threads import thread_count
+from fst.core.threads import shared_pool, thread_count
 from fst.errors import TableError, TextError
 from fst.runtime.rows.texts import (
     Ints,
@@ -47,7 +46,6 @@ UNITS_AN_ID = 8  # more units per id than in nearly all texts, an estimate for r
 MIN_PIECE = 1 << 11  # minimum number of characters per call; shorter calls would not save time
 MIN_SHARE = 1 << 18  # minimum number of characters per thread; their encoding takes 0.5 ms, and waking up a thread takes about 0.1 ms
 PARTS = 32  # number of parts of a very long text per thread; more parts take longer to find, fewer parts make threads wait
-MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -220,7 +218,7 @@ class Job:
         return worker
 
     def _run_threads(self, chunks: deque[Chunk], threads: int) -> Batch:
-        helpers = [_threads().submit(self._worker, chunks.pop) for _ in range(threads - 1)]
+        helpers = [shared_pool().submit(self._worker, chunks.pop) for _ in range(threads - 1)]
         try:
             front = self._worker(chunks.popleft)
         finally:
@@ -413,15 +411,3 @@ def _joined(workers: Sequence[Worker], job: Job) -> Batch:
         splits.append(ends + (at - start))
         at = after
     return job.batch(front, total, np.concatenate(splits))
-
-
-_pools: list[ThreadPoolExecutor] = []
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child process does not inherit the threads of its parent
-
-
-def _threads() -> ThreadPoolExecutor:
-    """Return the thread pool, which is created at its first use."""
-    if not _pools:
-        _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
-    return _pools[0]

@@ -29,7 +29,7 @@ class PartBuilder:
         >>> builder.read(loop, 97, 97, loop)
         >>> builder.read(loop, 98, 98, end)
         >>> builder.part(start, [end])
-        Part(states=3, arcs=[(0, 97, 97, 1), (1, 97, 97, 1), (1, 98, 98, 2)], moves=[], finals=[2], free=())
+        Part(states=3, arcs=[(0, 97, 97, 1), (1, 97, 97, 1), (1, 98, 98, 2)], moves=[], finals=[2], free=(), open=())
     """
 
     def __init__(self) -> None:
@@ -145,11 +145,17 @@ class PartBuilder:
         TreeWriter(self, character).add(tree, start, end)
         return end
 
-    def part(self, start: int, ends: Collection[int], free: Iterable[int] = ()) -> Part | None:
+    def part(self, start: int, ends: Collection[int], free: Iterable[int] = (), opened: Iterable[int] = ()) -> Part | None:
         """The part of all texts between a state and one of the ends, without states that are on no path from the start to an end.
 
         The start of the part is a state of its own if anything leads to `start`. The builder must not be used any more: the part may share
         its lists.
+
+        Args:
+            start: the start.
+            ends: the final states.
+            free: the states of `Part.free`.
+            opened: the states of `Part.open`.
 
         Returns:
             None if there is no text.
@@ -159,24 +165,26 @@ class PartBuilder:
         ending = _reached(self.states, [(after, before) for before, after in reversed(following)], ends)
         if not ending[start]:
             return None
+        whole = Part(self.states, self.arcs, self.moves, [*ends], (*free,), (*opened,))
         if start or any(after == start for _, after in following) or 0 in reached or 0 in ending:
-            return self._renumbered(start, ends, free, bytes(map(min, reached, ending)))
-        return Part(self.states, self.arcs, self.moves, [*ends], tuple(free))
+            return _renumbered(whole, start, bytes(map(min, reached, ending)))
+        return whole
 
-    def _renumbered(self, start: int, ends: Collection[int], free: Iterable[int], kept: bytes) -> Part:
-        """The part of the states of `kept`, uint8[states], 1 where a state is kept."""
-        is_own = any(arc[3] == start for arc in self.arcs) or any(move[4] == start for move in self.moves)
-        numbers = [-1] * self.states
-        numbers[start], states = int(is_own), 1 + is_own
-        for state, is_kept in enumerate(kept):
-            if is_kept and state != start:
-                numbers[state], states = states, states + 1
-        arcs = [(numbers[before], first, last, numbers[after]) for before, first, last, after in self.arcs if kept[before] and kept[after]]
-        moves = [(numbers[before], *move, numbers[after]) for before, *move, after in self.moves if kept[before] and kept[after]]
-        if is_own:
-            moves.append((0, SKIP, 0, 0, 1))
-        finals = [numbers[end] for end in ends if kept[end]]
-        return Part(states, arcs, moves, finals, tuple(numbers[state] for state in free if kept[state]))
+
+def _renumbered(whole: Part, start: int, kept: bytes) -> Part:
+    """The part of the states with 1 in `kept`, uint8[states], where the start may be any state of `whole`."""
+    is_entered = any(arc[3] == start for arc in whole.arcs) or any(move[4] == start for move in whole.moves)
+    numbers = [-1] * whole.states
+    numbers[start], states = int(is_entered), 1 + is_entered
+    for state, is_kept in enumerate(kept):
+        if is_kept and state != start:
+            numbers[state], states = states, states + 1
+    arcs = [(numbers[before], first, last, numbers[after]) for before, first, last, after in whole.arcs if kept[before] and kept[after]]
+    moves = [(numbers[move[0]], move[1], move[2], move[3], numbers[move[4]]) for move in whole.moves if kept[move[0]] and kept[move[4]]]
+    if is_entered:
+        moves.append((0, SKIP, 0, 0, 1))
+    finals, free, opened = ([numbers[state] for state in each if kept[state]] for each in (whole.finals, whole.free, whole.open))
+    return Part(states, arcs, moves, finals, (*free,), (*opened,))
 
 
 def _reached(states: int, edges: list[tuple[int, int]], seeds: Iterable[int]) -> bytearray:

@@ -10,6 +10,7 @@ from fst.compile.machines.guide.compiler import described, from_fst
 from fst.compile.machines.guide.languages import ByteAutomaton, ranges_of
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import part_of_regex
+from fst.errors import not_one_of
 from fst.machines.guide.parts import Arc, Part
 
 
@@ -41,9 +42,23 @@ def texts_of(**arguments: Any) -> Texts:
         return OnePart(part_of_automaton(from_fst(texts)))
     if way == "choice":
         return OnePart(_part_of_choice(texts))
+    return _of_schema(texts, **options) if way == "schema" else _of_grammar(texts, **options)
+
+
+def _of_schema(schema: Any, **options: Any) -> Texts:
     from fst.compile.machines.guide.schema.compiler import from_schema
 
-    return OnePart(part_of_automaton(from_schema(texts, **options)))
+    return OnePart(part_of_automaton(from_schema(schema, **options)))
+
+
+def _of_grammar(grammar: str, syntax: str | None = None) -> Texts:
+    from fst.compile.machines.guide.grammar import bnf, lark
+    from fst.compile.machines.guide.grammar.parts import GrammarParts
+
+    readers = {"lark": lark.read_lark, "gbnf": bnf.read_gbnf, "ebnf": bnf.read_ebnf}
+    if syntax not in readers:
+        raise ValueError(f"{'no syntax is given' if syntax is None else not_one_of('syntax', syntax, readers)}; a grammar needs syntax=")
+    return GrammarParts(readers[syntax](grammar), _of_schema)
 
 
 def _part_of_choice(texts: list[str]) -> Part:

@@ -31,6 +31,7 @@ class Trie(NamedTuple):
         labels: uint32[nodes], ``depth << 8 | byte``: the number of bytes before the node, and the last byte of its path. There is no node
             for the empty path.
         skips: uint32[nodes], the node after the subtree of each node.
+        roots: int32[256], the node of each byte that begins a token, else -1.
         tokens: uint32[nodes], the id of the token that ends at each node; the number of bits of a mask if there is none.
         longest_below: uint32[nodes], the number of bytes of the longest token in the subtree of each node.
         groups_below: uint64[nodes], the groups of the bytes below each node, see `fst.machines.guide.arguments.GROUPS`.
@@ -41,6 +42,7 @@ class Trie(NamedTuple):
 
     labels: Array
     skips: Array
+    roots: Array
     tokens: Array
     longest_below: Array
     groups_below: Array
@@ -147,6 +149,13 @@ def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
     return stored_bytes(contents)
 
 
+def roots_of(labels: Array) -> Array:
+    """The field `Trie.roots`."""
+    roots, nodes = np.full(256, -1, np.int32), np.flatnonzero(labels < 1 << LABEL_BITS)
+    roots[labels[nodes]] = nodes
+    return roots
+
+
 def trie_of(contents: list[bytes]) -> Trie:
     """The trie of tokens, given by their bytes; empty tokens are left out."""
     ids, twins = dict[bytes, int](), list[tuple[int, int]]()
@@ -165,4 +174,5 @@ def trie_of(contents: list[bytes]) -> Trie:
     labels, skips, tokens, below = (field[:count].copy() for field in (labels, skips, tokens, below))
     length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
     by_length = of_strings[np.argsort(sizes, kind="stable")]
-    return Trie(labels, skips, tokens, below, groups[:count].copy(), by_length, length_ends, np.array(twins, np.uint32).reshape(-1, 2))
+    pairs = np.array(twins, np.uint32).reshape(-1, 2)
+    return Trie(labels, skips, roots_of(labels), tokens, below, groups[:count].copy(), by_length, length_ends, pairs)

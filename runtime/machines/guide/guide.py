@@ -241,6 +241,34 @@ class Guide(PublicClass):
         self._need_state(state)
         return self._masks.advance(state, numbers)
 
+    def validate(self, state: int, ids: Iterable[int]) -> int:
+        """Count the tokens that are allowed, one after another.
+
+        Args:
+            state: a state.
+            ids: as in `fst.Tokenizer.decode`.
+
+        Returns:
+            The number of leading ids that are allowed; all of them if it is the number of ids.
+
+        Raises:
+            ValueError: `state` is not a state.
+            TypeError, OverflowError: as in `fst.Tokenizer.decode`.
+
+        Examples:
+            >>> from fst.compile import wordpiece
+            >>> guide = Guide(wordpiece(["[UNK]", "a", "##b", "c"]), regex="ab*")
+            >>> guide.validate(guide.start, [1, 2, 2, 3])
+            3
+        """
+        self._need_state(state)
+        numbers = row_of(ids)
+        for count, number in enumerate(numbers):
+            state = self._masks.step(state, number)
+            if state == NO_STATE:
+                return count
+        return len(numbers)
+
     def is_final(self, state: int) -> bool:
         """Whether a text may end in a state.
 

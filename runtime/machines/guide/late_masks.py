@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Protocol
 
@@ -40,6 +41,9 @@ class States(Protocol):
 
     def mask(self, state: State) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
+
+    def masks(self, states: Sequence[State]) -> Sequence[Array]:
+        """The masks of states, in any order of making them."""
 
 
 class LateMasks:
@@ -107,32 +111,41 @@ class LateMasks:
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `StateMasks.copy`."""
         out[:, self.words :] = 0
-        for place, state in enumerate(states.tolist()):
-            if not NO_STATE <= state < len(self):
-                raise not_a_state(state, len(self))
-            out[place, : self.words] = self._mask(state)
+        numbers = states.tolist()
+        wrong = next((state for state in numbers if not NO_STATE <= state < len(self)), None)
+        if wrong is not None:
+            raise not_a_state(wrong, len(self))
+        rows = self._masks([*dict.fromkeys(numbers)])
+        for place, state in enumerate(numbers):
+            out[place, : self.words] = rows[state]
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
-        return self._mask(state).copy()
+        return self._masks([state])[state].copy()
 
-    def _mask(self, state: int) -> Array:
-        """The mask of a state."""
+    def _masks(self, states: list[int]) -> dict[int, Array]:
+        """The masks of different states."""
+        found = dict[int, Array]()
         with self._lock:
-            row = self._kept.pop(state, None)
-            if row is not None:
-                self._kept[state] = row
-                return row
-        row = self._made(state)
-        with self._lock:
-            self._kept[state] = row
-            if len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
-        return row
+            for state in states:
+                row = self._kept.pop(state, None)
+                if row is not None:
+                    self._kept[state] = found[state] = row
+        missing = [state for state in states if state not in found]
+        if missing:
+            found |= zip(missing, self._made(missing), strict=True)
+            with self._lock:
+                self._kept |= {state: found[state] for state in missing[-self._most :]}
+                while len(self._kept) > self._most:
+                    del self._kept[next(iter(self._kept))]
+        return found
 
-    def _made(self, state: int) -> Array:
-        found = None if state == NO_STATE else self._found[state]
-        row = self._states.mask(found) if found else np.zeros(self.words, np.uint32)
-        if self._end_id is not None and self.is_final(state):
-            add_bits(row, np.array([self._end_id]))
-        return row
+    def _made(self, states: list[int]) -> list[Array]:
+        """New masks of states."""
+        known = [state for state in states if state not in (NO_STATE, ENDED)]
+        rows = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
+        for state in states:
+            row = rows.setdefault(state, np.zeros(self.words, np.uint32))
+            if self._end_id is not None and self.is_final(state):
+                add_bits(row, np.array([self._end_id]))
+        return [rows[state] for state in states]

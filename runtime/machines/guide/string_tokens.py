@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.machines.guide.scanning import add_bits
-from fst.machines.guide.vocabulary import Trie, Vocabulary, trie_of
+from fst.machines.guide.vocabulary import Trie, Vocabulary, roots_of, trie_of
 
 OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
 CHECKPOINTS = 16
@@ -101,5 +101,6 @@ def part_of(trie: Trie, is_kept: NDArray[np.bool_]) -> Trie:
     numbers = np.append(0, np.cumsum(has_kept))
     nodes = np.flatnonzero(has_kept)
     tokens = np.where(kept[nodes], trie.tokens[nodes], -(-none // 32) * 32).astype(np.uint32)
-    fields = trie._replace(labels=trie.labels[nodes], skips=numbers[trie.skips[nodes]].astype(np.uint32), tokens=tokens)
+    labels = trie.labels[nodes]
+    fields = trie._replace(labels=labels, roots=roots_of(labels), skips=numbers[trie.skips[nodes]].astype(np.uint32), tokens=tokens)
     return fields._replace(longest_below=trie.longest_below[nodes], groups_below=trie.groups_below[nodes])

@@ -116,6 +116,6 @@ def test_a_part_is_trimmed_and_has_a_start_of_its_own() -> None:
     builder.text(start, b"bc", end)
     builder.read(start, 98, 98, dead)
     builder.character(unreached, of_runs([(0, 0x10FFFF)]), end)
-    part = builder.part(start, [end, dead][:1], free=(start, dead))
-    assert part == Part(4, [(1, 97, 97, 1), (1, 98, 98, 3), (3, 99, 99, 2)], [(0, 0, 0, 0, 1)], [2], (1,))
+    part = builder.part(start, [end], free=(start, dead), opened=(dead, end))
+    assert part == Part(4, [(1, 97, 97, 1), (1, 98, 98, 3), (3, 99, 99, 2)], [(0, 0, 0, 0, 1)], [2], (1,), (2,))
     assert builder.part(dead, [end]) is None

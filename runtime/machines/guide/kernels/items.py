@@ -15,7 +15,7 @@ Example: the part of `fst.machines.guide.parts` reads ``((``. Its states 0 to 3 
     4     3,1                          the frame of the inner part
     5     2,4                          after "((": again calls the part, or skips to 3,4
 
-Preconditions: parts that `fst.runtime.machines.guide.late_states.LateStates` has added; numbers of sets come from `intern`.
+Preconditions: parts that `fst.runtime.machines.guide.part_store.PartStore` has added; numbers of sets come from `intern`.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def targets_of(byte, parts, work):
 
 @part
 def expand(number, parts, pool, steps, work):
-    """Make the steps from a set, see `fst.runtime.machines.guide.late_states.Steps`; return their row, or a negative result."""
+    """Make the steps from a set, see `fst.runtime.machines.guide.walker.Steps`; return their row, or a negative result."""
     failed = close(number, parts, pool, work)
     if failed < 0:
         return failed

@@ -15,18 +15,21 @@ from fst.runtime.machines.guide.kernels.items import (
     LEAST,
     MISSING,
     MOST,
+    NO_WORK,
     OPEN,
     PARENT,
     USED,
+    expand,
     frame_of,
     item_of,
     number_in,
     position_of,
     row_of,
+    sort,
 )
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
-DEPTH_SHIFT = np.uint32(8)
+DEPTH_SHIFT, ONE_MORE = np.uint32(8), np.uint64(1)
 DONE, DEAD = 0, -1
 BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned
 
@@ -38,7 +41,7 @@ def walk_items(number, data, parts, pool, steps, work):
     Args:
         number: the set.
         data: uint8[n].
-        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
 
     Returns:
         The set after the bytes; `DEAD` if they are not read; or another negative result, after which the caller calls again.
@@ -51,6 +54,64 @@ def walk_items(number, data, parts, pool, steps, work):
         if number < 0:
             return np.int64(DEAD)
     return np.int64(number)
+
+
+@part
+def copied(number, source, numbers, pool, work):
+    """The number in a pool of a set or tally of another pool, whose frames were copied before; or `NO_ROOM` or `NO_WORK`."""
+    start, end = source.starts[number], source.starts[number + 1]
+    size = end - start
+    if size > len(work.row):
+        return np.int64(NO_WORK)
+    is_tally = size > 0 and source.cells[start] < 0
+    for place in range(size):
+        cell = source.cells[start + place]
+        work.row[place] = cell if is_tally else item_of(position_of(cell), numbers[frame_of(cell)])
+    if is_tally:
+        work.row[PARENT] = ~np.int64(numbers[~source.cells[start]])
+    else:
+        size = sort(work.row, size)
+    return number_in(work.row, size, pool)
+
+
+@kernel
+def copy_set(number, source, numbers, pool, work):
+    """Copy a set, its frames and their frames from one pool to another.
+
+    Args:
+        number: the set in `source`.
+        source: a `fst.automata.hashing.Pool`. A frame has a lower number than the sets that contain it.
+        numbers: int32[room of `source`], the number in `pool` of each set that was copied before, else -1; it is extended.
+        pool: the other pool.
+        work: a `fst.runtime.machines.guide.walker.Work`; `found` contains the sets that are to be copied.
+
+    Returns:
+        The number in `pool`; or `NO_ROOM` or `NO_WORK`, after which the caller calls again.
+    """
+    count = 1
+    work.found[0] = number
+    while count > 0:
+        each = work.found[count - 1]
+        if numbers[each] >= 0:
+            count -= 1
+            continue
+        start, end = source.starts[each], source.starts[each + 1]
+        before = count
+        for place in range(start, end):
+            cell = source.cells[place]
+            frame = ~cell if cell < 0 else frame_of(cell)
+            if (cell < 0 or source.cells[start] >= 0) and numbers[frame] < 0:
+                if count == len(work.found):
+                    return np.int64(NO_WORK)
+                work.found[count] = frame
+                count += 1
+        if count == before:
+            found = copied(each, source, numbers, pool, work)
+            if found < 0:
+                return found
+            numbers[each] = found
+            count -= 1
+    return np.int64(numbers[number])
 
 
 @kernel
@@ -67,25 +128,44 @@ def set_bit(number, mask):
 
 
 @part
+def next_root(byte, trie, steps, work):
+    """The first node of the trie for a byte from `byte` on that the set ``work.path[0]`` reads, or all of them before it has steps; the
+    number of nodes if there is none.
+    """
+    row = steps.rows[work.path[0]]
+    for each in range(np.int64(byte), 256):
+        if trie.roots[each] >= 0 and (row < 0 or steps.targets[row, each] >= 0):
+            return np.uint64(trie.roots[each])
+    return np.uint64(len(trie.labels))
+
+
+@part
 def scan_from(trie, parts, pool, steps, work, mask):
     """Set the bits of the tokens that are read completely from the set ``work.path[0]``, from the node ``work.counts.node`` on; return
     `DONE`, or a negative result.
     """
-    node = np.int64(work.counts.node)
-    while node < len(trie.labels):
+    node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
+    while node < end:
         label = trie.labels[node]
-        depth = np.int64(label >> DEPTH_SHIFT)
-        row = row_of(work.path[depth], parts, pool, steps, work)
+        depth = np.uint64(label >> DEPTH_SHIFT)
+        if depth == 0:  # nodes of first bytes are far apart in memory: those that are not read are not even loaded
+            node = next_root(label & BYTE, trie, steps, work)
+            if node == end:
+                break
+            label = trie.labels[node]
+        row = np.int64(steps.rows[np.uint64(work.path[depth])])
         if row < 0:
-            work.counts.node = node
-            return row
-        number = steps.targets[row, label & BYTE]
+            row = expand(work.path[depth], parts, pool, steps, work)
+            if row < 0:
+                work.counts.node = np.int64(node)
+                return row
+        number = steps.targets[np.uint64(row), np.uint64(label & BYTE)]
         if number < 0:
-            node = np.int64(trie.skips[node])
+            node = np.uint64(trie.skips[node])
             continue
-        work.path[depth + 1] = number
+        work.path[depth + ONE_MORE] = number
         set_bit(trie.tokens[node], mask)
-        node += 1
+        node += ONE_MORE
     return np.int64(DONE)
 
 
@@ -163,45 +243,59 @@ def fill_free(item, strings, parts, pool, steps, work, mask):
 
 
 @part
-def returns(number, byte, parts, pool, steps, work):
-    """Whether all characters of several bytes, of which `byte` is one of the first bytes, lead from a set back to it: 1 or 0; or a negative
-    result.
-    """
-    rest = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+def after_long(number, byte, parts, pool, steps, work):
+    """The set after every character of several bytes whose first byte is `byte`; 0 if it is not the same for all; or a negative result."""
+    more = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
     low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
     high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
     row = row_of(number, parts, pool, steps, work)
     if row < 0:
         return row
-    at = np.int64(steps.targets[row, byte])
-    for _ in range(rest):
-        if at < 0:
+    number = np.int64(steps.targets[row, byte])
+    for _ in range(more):
+        if number < 0:
             return np.int64(0)
-        row = row_of(at, parts, pool, steps, work)
+        row = row_of(number, parts, pool, steps, work)
         if row < 0:
             return row
-        at = np.int64(steps.targets[row, low])
+        number = np.int64(steps.targets[row, low])
         for each in range(low, high + 1):
-            if steps.targets[row, each] != at:
+            if steps.targets[row, each] != number:
                 return np.int64(0)
         low, high = 0x80, 0xBF
-    return np.int64(at == number)
+    return max(number, np.int64(0))
+
+
+@part
+def after_plain(number, parts, pool, steps, work):
+    """The set after every character that is unescaped in a string of JSON; 0 if it is not the same for all; or a negative result."""
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    after = np.int64(steps.targets[row, SPACE])
+    for byte in range(SPACE, 0x80):
+        if steps.targets[row, byte] != after and byte != QUOTE and byte != BACKSLASH:
+            return np.int64(0)
+    for byte in range(0xC2, 0xF5):
+        if after < 0:
+            return np.int64(0)
+        found = after_long(number, byte, parts, pool, steps, work)
+        if found != after:
+            return min(found, np.int64(0))
+    return after
 
 
 @part
 def is_loop(number, parts, pool, steps, work):
-    """Whether all characters that are unescaped in a string of JSON lead from a set back to it: 1 or 0; or a negative result."""
-    row = row_of(number, parts, pool, steps, work)
-    if row < 0:
-        return row
-    for byte in range(SPACE, 0x80):
-        if steps.targets[row, byte] != number and byte != QUOTE and byte != BACKSLASH:
-            return np.int64(0)
-    for byte in range(0xC2, 0xF5):
-        found = returns(number, byte, parts, pool, steps, work)
-        if found <= 0:
-            return found
-    return np.int64(1)
+    """Whether all sequences of unescaped characters are read from a set, since all characters lead to one set, and from there back to it:
+    1 or 0; or a negative result.
+    """
+    for _ in range(2):
+        after = after_plain(number, parts, pool, steps, work)
+        if after <= 0 or after == number:
+            return min(after, np.int64(1))
+        number = after
+    return np.int64(0)
 
 
 @part
@@ -234,7 +328,7 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         number: the set.
         trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
-        parts, pool, steps, work: see `fst.runtime.machines.guide.late_states`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
         mask: uint32[words + 1], initially 0; the last word gets the bits of nodes without tokens.
 
     Returns:

@@ -1,0 +1,241 @@
+"""Grammars as trees: rules that call each other, whatever the syntax they are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fst.compile.machines.guide.utf_8 import fragment
+from fst.compile.patterns.tree import Characters, Choice, Leaf, Node, Repeat, Sequence, walk
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+
+MAX_COUNT = (1 << 31) - 1  # maximum of the counts of a repetition
+
+
+class Place(NamedTuple):
+    """A position in the text of a grammar; both numbers count from 1, the column in characters."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"the grammar, line {self.line}, column {self.column}"
+
+
+def place_of(text: str, position: int) -> Place:
+    """The line and column of a character."""
+    return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+
+
+@dataclass(frozen=True, eq=False)
+class Text(Leaf):
+    """A literal string, in UTF-8."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Leaf):
+    """A call of a rule."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Schema(Leaf):
+    """The JSON texts of a schema.
+
+    Attributes:
+        source: the schema, as JSON.
+    """
+
+    source: str
+    place: Place
+
+
+class Rule(NamedTuple):
+    """A rule, or a terminal."""
+
+    tree: Node
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Rules by name, in the order of the text, and the name of the rule of whole texts."""
+
+    rules: Mapping[str, Rule]
+    start: str
+
+
+def literal(text: str) -> Node:
+    """The node of a literal string."""
+    return Text(text.encode()) if text else Sequence(())
+
+
+def defined(rules: dict[str, Rule], name: str, rule: Rule, noun: str = "rule") -> None:
+    """Add a rule, which must not be defined yet."""
+    if name in rules:
+        where = rules[name].place
+        raise VocabularyError(f"{rule.place}: {noun} {quoted(name)} is already defined in line {where.line}; define it once")
+    rules[name] = rule
+
+
+def counts(least: int, most: int | None, place: Place) -> tuple[int, int | None]:
+    """The counts of a repetition, after a check."""
+    if max(least, most or 0) > MAX_COUNT:
+        raise UnsupportedError(f"{place}: a count is {max(least, most or 0):,}; expected at most {MAX_COUNT:,}")
+    if most is not None and most < least:
+        raise VocabularyError(f"{place}: the counts are {least} to {most}; expected a second count that is not below the first")
+    return least, most
+
+
+def calls(node: Node) -> Iterator[Call]:
+    """All calls in a tree."""
+    return (each for each in walk(node) if isinstance(each, Call))
+
+
+def is_nullable(node: Node, nullable: Iterable[str]) -> bool:
+    """Whether a node has an empty text, where the rules `nullable` have one."""
+    if isinstance(node, Call):
+        return node.name in nullable
+    if isinstance(node, Sequence):
+        return all(is_nullable(part, nullable) for part in node.parts)
+    if isinstance(node, Choice):
+        return any(is_nullable(part, nullable) for part in node.parts)
+    return isinstance(node, Repeat) and (node.least == 0 or is_nullable(node.body, nullable))
+
+
+def _has_text(node: Node, productive: set[str]) -> bool:
+    """Whether a node has a text, where the rules `productive` have one."""
+    if isinstance(node, Call):
+        return node.name in productive
+    if isinstance(node, Sequence):
+        return all(_has_text(part, productive) for part in node.parts)
+    if isinstance(node, Choice):
+        return any(_has_text(part, productive) for part in node.parts)
+    if isinstance(node, Repeat):
+        return node.least == 0 or _has_text(node.body, productive)
+    return not isinstance(node, Characters) or bool(fragment(node.edges).arcs)
+
+
+def _has_nonempty(node: Node, found: set[str], productive: set[str]) -> bool:
+    """Whether a node has a text that is not empty, where the rules `found` have one."""
+    if isinstance(node, Call):
+        return node.name in found
+    if isinstance(node, Sequence):
+        return any(_has_nonempty(part, found, productive) for part in node.parts) and _has_text(node, productive)
+    if isinstance(node, Choice):
+        return any(_has_nonempty(part, found, productive) for part in node.parts)
+    if isinstance(node, Repeat):
+        return node.most != 0 and _has_nonempty(node.body, found, productive)
+    return _has_text(node, productive)
+
+
+def first_calls(node: Node, nullable: Iterable[str]) -> set[str]:
+    """The rules that a node may call before it reads anything."""
+    if isinstance(node, Call):
+        return {node.name}
+    if isinstance(node, Repeat):
+        return first_calls(node.body, nullable) if node.most != 0 else set()
+    if isinstance(node, Choice):
+        return set().union(*(first_calls(part, nullable) for part in node.parts))
+    found: set[str] = set()
+    for part in node.parts if isinstance(node, Sequence) else ():
+        found |= first_calls(part, nullable)
+        if not is_nullable(part, nullable):
+            break
+    return found
+
+
+def _only_calls(node: Node, nullable: Iterable[str]) -> set[str]:
+    """The rules of which one call may be all of a node."""
+    if isinstance(node, Call):
+        return {node.name}
+    if isinstance(node, Repeat):
+        is_alone = node.most != 0 and (node.least <= 1 or is_nullable(node.body, nullable))
+        return _only_calls(node.body, nullable) if is_alone else set()
+    if isinstance(node, Choice):
+        return set().union(*(_only_calls(part, nullable) for part in node.parts))
+    if not isinstance(node, Sequence):
+        return set()
+    needed = [part for part in node.parts if not is_nullable(part, nullable)]
+    return set().union(*(_only_calls(part, nullable) for part in (needed or node.parts))) if len(needed) <= 1 else set()
+
+
+def checked(grammar: Grammar) -> tuple[set[str], set[str]]:
+    """Refuse rules that are not defined, rules without a text, and cycles of empty rules.
+
+    Returns:
+        The rules that have an empty text, and the rules that have another text.
+    """
+    rules = grammar.rules
+    callers: dict[str, list[str]] = {name: [] for name in rules}
+    for name, rule in rules.items():
+        for call in calls(rule.tree):
+            if call.name not in rules:
+                raise VocabularyError(f"{call.place}: rule {quoted(call.name)} is not defined; define it, or correct its name")
+            callers[call.name].append(name)
+    productive = _least(rules, callers, _has_text)
+    endless = {name: {call.name for call in calls(rules[name].tree)} - productive for name in rules if name not in productive}
+    for group in components(endless):  # the first group calls no other one
+        name = min(group, key=lambda each: rules[each].place)
+        is_recursive = len(group) > 1 or name in endless[name]
+        remedy = "add an alternative that does not call it again" if is_recursive else "correct its sets of characters"
+        raise VocabularyError(f"{rules[name].place}: rule {quoted(name)} has no finite text; {remedy}")
+    nullable = _least(rules, callers, is_nullable)
+    empty = {name: sorted(_only_calls(rules[name].tree, nullable) & nullable) for name in rules if name in nullable}
+    for group in components(empty):
+        if len(group) > 1 or group[0] in empty[group[0]]:
+            names = sorted(group, key=lambda name: rules[name].place)
+            found = f"rule {quoted(names[0])} may be empty, and may be a call of itself alone, in the cycle of {listed(names)}"
+            raise VocabularyError(f"{rules[names[0]].place}: {found}; remove the empty text from a rule of the cycle")
+    return nullable, _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive))
+
+
+def _least(rules: Mapping[str, Rule], callers: Mapping[str, list[str]], holds: Callable[[Node, set[str]], bool]) -> set[str]:
+    """The least set of rules for which a condition holds, given the rules of the set."""
+    found: set[str] = set()
+    work = [*rules][::-1]
+    while work:
+        name = work.pop()
+        if name not in found and holds(rules[name].tree, found):
+            found.add(name)
+            work += callers[name]
+    return found
+
+
+def components(edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The strongly connected components of a graph, each after the components to which its edges lead (Tarjan)."""
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+    for root in edges:
+        if root in numbers:
+            continue
+        numbers[root] = lowest[root] = len(numbers)
+        stack.append(root)
+        path = [(root, iter(edges[root]))]
+        while path:
+            name, following = path[-1]
+            for after in following:
+                if after not in numbers:
+                    numbers[after] = lowest[after] = len(numbers)
+                    stack.append(after)
+                    path.append((after, iter(edges[after])))
+                    break
+                if after in lowest:
+                    lowest[name] = min(lowest[name], numbers[after])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[name])
+                if lowest[name] == numbers[name]:
+                    found.append([])
+                    while name in lowest:
+                        found[-1].append(stack.pop())
+                        del lowest[found[-1][-1]]
+    return found

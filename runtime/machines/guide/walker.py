@@ -1,0 +1,178 @@
+"""Walks through the sets of items of a late guide; see the kernels in `kernels.items` and `kernels.late`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.hashing import Pool, longer
+from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
+from fst.core.jit import Deferred
+from fst.errors import UnsupportedError
+from fst.machines.guide.vocabulary import Trie, Vocabulary
+from fst.runtime.machines.guide.part_store import PartStore
+from fst.runtime.machines.guide.string_tokens import string_tokens
+
+DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
+NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5
+BEGUN = 0  # the phase of a new mask
+FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
+MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
+MAX_ITEMS = 1 << 22  # in one set
+KERNELS = "fst.runtime.machines.guide.kernels.late"
+
+walk_items, mask_items, is_accepting, copy_set = (
+    Deferred(KERNELS, name) for name in ("walk_items", "mask_items", "is_accepting", "copy_set")
+)
+
+
+class Steps(NamedTuple):
+    """The steps from the sets that a walk has reached.
+
+    Attributes:
+        rows: int32[room of the pool], the row of each set; -1: none yet.
+        targets: int32[rows, 256], the set after each byte; -1: none.
+        finals: uint8[rows], 1 if a text may end in the set.
+    """
+
+    rows: Array
+    targets: Array
+    finals: Array
+
+
+class Counts(Fields, dtype=np.int64):
+    """Numbers that kernels change."""
+
+    stamp: Scalar  # number of sets closed so far
+    found: Scalar  # number of items in `Work.found`
+    calls: Scalar  # number of calls in `Work.calls`
+    needed: Scalar  # the part to make
+    rows: Scalar  # number of rows of `Steps`
+    phase: Scalar  # of a mask, see `kernels.late`
+    node: Scalar  # the node where a scan goes on
+
+
+class Work(NamedTuple):
+    """Working arrays.
+
+    Attributes:
+        counts: numbers.
+        found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
+        calls: int64[n, 2], the called part, and the item after the call.
+        row: int64[n], items or cells of a new set.
+        marks: bool[257], the bytes where a range begins.
+        path: int64[longest token + 1], the set after each number of bytes.
+    """
+
+    counts: Counts
+    found: Array
+    stamps: Array
+    slots: Array
+    calls: Array
+    row: Array
+    marks: Array
+    path: Array
+
+
+class Walker:
+    """Sets of items and the steps between them, in arrays that one thread at a time changes.
+
+    Args:
+        store: the parts.
+        vocabulary: the vocabulary of the tokenizer.
+    """
+
+    def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
+        self._store, self._strings = store, string_tokens(vocabulary)
+        self.lock = RLock()
+        self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
+        self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
+        self._steps = Steps(np.full(FIRST_SETS, -1, np.int32), np.empty((FIRST_ROWS, 256), np.int32), np.empty(FIRST_ROWS, np.uint8))
+        for number, items in enumerate(([], [0])):  # DEAD and OUTERMOST
+            self._append(number, items)
+
+    def first(self, part: int) -> int:
+        """The set before the text of a part; it is asked for first."""
+        self._append(OUTERMOST + 1, [self._store.start_of(part) << 32 | OUTERMOST])
+        return OUTERMOST + 1
+
+    def _append(self, number: int, items: list[int]) -> None:
+        cells = int(self.pool.counts[1])
+        self.pool.cells[cells : cells + len(items)] = items
+        self.pool.counts[:] = number + 1, cells + len(items)
+        self.pool.starts[number + 1] = cells + len(items)
+
+    def after(self, number: int, data: Array) -> int:
+        """The set after some bytes, uint8[n]; `DEAD` if they are not read."""
+        return max(self._until(lambda: walk_items.call(number, data, self._store.parts, self.pool, self._steps, self._work)), DEAD)
+
+    def is_final(self, number: int) -> bool:
+        """Whether a text may end in a set."""
+        return self._until(lambda: is_accepting.call(number, self._store.parts, self.pool, self._steps, self._work)) == 1
+
+    def fill_mask(self, number: int, trie: Trie, row: Array) -> None:
+        """Set the bits of the tokens of a trie that are read from a set, in uint32[words + 1]; the last word has no meaning."""
+        with self.lock:
+            self._work.counts.phase = BEGUN
+            self._until(
+                lambda: mask_items.call(number, trie, self._strings, self._store.parts, self.pool, self._steps, self._work, row)
+            )
+
+    def copied(self, number: int, source: Pool, numbers: Array) -> int:
+        """The number here of a set of another walker with the same parts.
+
+        Args:
+            number: the set.
+            source: the sets of the other walker.
+            numbers: int32[room of the other pool], the number here of each set that was copied before, else -1; it is extended.
+        """
+        return self._until(lambda: copy_set.call(number, source, numbers, self.pool, self._work))
+
+    def _until(self, kernel: Callable[[], int]) -> int:
+        """Call a kernel until it has what it needs; return its result."""
+        with self.lock:
+            while (found := kernel()) <= NO_ROOM:
+                self._provide(found)
+            return found
+
+    def _provide(self, failed: int) -> None:
+        """Provide what a kernel lacks."""
+        if failed == NO_PART:
+            self._store.start_of(int(self._work.counts.needed))
+        elif failed == NO_ROW:
+            self._free_rows()
+        elif failed == NO_WORK:
+            self._enlarge_work()
+        else:
+            self.pool = self.pool.larger()
+            rows = longer(self._steps.rows, self.pool.room)
+            rows[len(self._steps.rows) :] = -1
+            self._steps = self._steps._replace(rows=rows)
+
+    def _free_rows(self) -> None:
+        rows = len(self._steps.targets)
+        if rows < MAX_ROWS:
+            self._steps = self._steps._replace(targets=longer(self._steps.targets, 2 * rows), finals=longer(self._steps.finals, 2 * rows))
+        else:
+            self._steps.rows[:], self._work.counts.rows = -1, 0
+
+    def _enlarge_work(self) -> None:
+        room = 2 * len(self._work.found)
+        if room > MAX_ITEMS:
+            found = f"a text can be read in more than {MAX_ITEMS:,} ways at once"
+            raise UnsupportedError(f"{found}; make the pattern or the grammar less ambiguous")
+        larger = _work(room, len(self._work.path) - 1)
+        larger.counts[:], larger.path[:] = self._work.counts, self._work.path
+        larger.counts.stamp = 0
+        self._work = larger
+
+
+def _work(room: int, longest: int) -> Work:
+    """Working arrays for sets of at most `room` items."""
+    slots = 1 << (2 * room - 1).bit_length()
+    arrays = np.empty(room, np.int64), np.zeros(slots, np.int64), np.empty(slots, np.int64), np.empty((room, 2), np.int64)
+    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.bool_), np.zeros(longest + 1, np.int64))
