@@ -25,12 +25,13 @@ def of_runs(runs: Iterable[tuple[int, int]]) -> Set:
     >>> of_runs([(98, 99), (97, 97), (65, 66)]).tolist()
     [65, 67, 97, 100]
     """
-    ordered = sorted(runs)
-    starts = np.array([first for first, _ in ordered], np.int64)
-    ends = np.maximum.accumulate(np.array([last + 1 for _, last in ordered], np.int64))
-    apart = starts[1:] > ends[:-1]
-    kept, ended = np.concatenate([[True], apart])[: len(starts)], np.concatenate([apart, [True]])[: len(ends)]
-    return np.stack([starts[kept], ends[ended]], axis=1).ravel()
+    edges: list[int] = []
+    for first, last in sorted(runs):
+        if edges and first <= edges[-1]:
+            edges[-1] = max(edges[-1], last + 1)
+        else:
+            edges += (first, last + 1)
+    return np.array(edges, np.int64)
 
 
 def of_text(text: Iterable[str]) -> Set:
@@ -46,17 +47,22 @@ def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def union(*sets: Set) -> Set:
     """The code points in at least one of the sets."""
-    return _combined(sets, np.logical_or) if sets else EMPTY
+    if len(sets) < 2:
+        return sets[0] if sets else EMPTY
+    return _combined(sets, np.logical_or)
 
 
 def intersection(*sets: Set) -> Set:
     """The code points in all of the sets."""
-    return _combined(sets, np.logical_and)
+    return sets[0] if len(sets) == 1 else _combined(sets, np.logical_and)
 
 
 def complement(edges: Set) -> Set:
     """The code points that are not in a set."""
-    return _combined([edges, np.array([0, CODE_POINTS], np.int64)], np.not_equal)
+    if not len(edges):
+        return np.array([0, CODE_POINTS], np.int64)
+    begin, end = int(edges[0] == 0), len(edges) - int(edges[-1] == CODE_POINTS)
+    return np.concatenate([[0][begin:], edges[begin:end], [CODE_POINTS][len(edges) - end :]]).astype(np.int64)
 
 
 def difference(edges: Set, other: Set) -> Set:

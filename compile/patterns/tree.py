@@ -92,10 +92,12 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all nodes below it."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    """A node and all nodes below it, each before its parts."""
+    work = [node]
+    while work:
+        node = work.pop()
+        yield node
+        work += reversed(children(node))
 
 
 def matches_nothing(node: Node) -> bool:

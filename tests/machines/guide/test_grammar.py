@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
 from functools import cache
 from itertools import product
 
@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.naive.earley import Earley
 from support.naive.parts import Parts, assert_sound
+from support.shared_data import TESTS
 
-from fst.compile.machines.guide.grammar.bnf import read_ebnf, read_gbnf
 from fst.compile.machines.guide.grammar.lark import COMMON, read_lark
-from fst.compile.machines.guide.grammar.parts import GrammarParts
+from fst.compile.machines.guide.grammar.parts import READERS, GrammarParts, grammar_parts
 from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Rule, Text
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.patterns.code_points import of_text
@@ -23,7 +23,7 @@ from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from fst.errors import FstError, UnsupportedError, VocabularyError
 from fst.machines.guide.parts import CALL, Part
 
-READERS: dict[str, Callable[[str], Grammar]] = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
+GRAMMARS_OF_BENCHMARK = TESTS / "bench" / "grammars"
 PLACE = Place(1, 1)
 LONGEST = 4  # length of the texts of drawn grammars
 TEXTS = [b"".join(each) for length in range(6) for each in product((b"a", b"b"), repeat=length)]
@@ -302,6 +302,13 @@ def test_an_error_has_line_and_column(syntax: str, grammar: str, kind: type[FstE
         _parts(READERS[syntax](grammar))
 
 
+def test_the_syntax_is_given() -> None:
+    """The syntax of a grammar is never guessed."""
+    for syntax in (None, "bnf"):
+        with pytest.raises(ValueError, match="expected 'lark', 'gbnf' or 'ebnf'"):
+            grammar_parts('root ::= "a"', syntax, lambda _: _Boolean())
+
+
 def test_an_error_of_a_nested_schema_has_line_and_column() -> None:
     """What is refused in a nested schema is refused at the position of the schema."""
 
@@ -318,6 +325,29 @@ def test_nested_schemas_share_one_numbering() -> None:
     called = [move[2] for move in parts.part(0).moves if move[1] == CALL]
     assert sorted(called) == [2, 3, 4]
     assert [[move[2] for move in parts.part(number).moves] for number in (3, 4)] == [[5], [6]]
+
+
+def _lines(name: str) -> list[tuple[str, bool]]:
+    """The texts of a grammar of the benchmark, and whether they are read."""
+    lines = (GRAMMARS_OF_BENCHMARK / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [(each["text"], each["is_read"]) for each in map(json.loads, lines)]
+
+
+@pytest.mark.parametrize("name", ["json", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sql", "python", "c"))])
+def test_grammars_of_the_benchmark(name: str) -> None:
+    """Grammars of JSON and of subsets of SQL, Python and C read their texts, and refuse others."""
+    parts = _parts(read_lark((GRAMMARS_OF_BENCHMARK / f"{name}.lark").read_text(encoding="utf-8")))
+    walks = Parts(cache(parts.part))
+    assert [walks.reads(text.encode())[1] for text, _ in _lines(name)] == [is_read for _, is_read in _lines(name)]
+
+
+@pytest.mark.parametrize("name", ["json", "sql", "python", "c"])
+def test_all_parts_of_a_grammar_are_sound(name: str) -> None:
+    """No part has an empty text, a dead state, or an arc to its start."""
+    parts = _parts(read_lark((GRAMMARS_OF_BENCHMARK / f"{name}.lark").read_text(encoding="utf-8")))
+    assert_sound(parts.part(0), may_be_empty=True)
+    for rule in parts.nonempty:
+        assert_sound(parts.part(parts.number_of(rule)))
 
 
 def test_many_rules_and_long_chains() -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Rule, counts, defined, literal, place_of
+from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Places, Rule, counts, defined, literal
 from fst.compile.patterns.code_points import complement, of_runs
 from fst.compile.patterns.sets import ANY, MAX_DEPTH
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence
@@ -51,7 +51,7 @@ def read_ebnf(text: str) -> Grammar:
 
 class _Reader:
     def __init__(self, text: str, *, is_gbnf: bool) -> None:
-        self._text, self._is_gbnf, self._at = text, is_gbnf, 0
+        self._text, self._is_gbnf, self._at, self._places = text, is_gbnf, 0, Places(text)
         self._name = re.compile(r"[A-Za-z0-9_-]+" if is_gbnf else r"[A-Za-z_.-][A-Za-z0-9_.-]*")
         self._definition = re.compile(self._name.pattern + r"(\[[^\]\n]*\])?[ \t]*::=")
 
@@ -78,7 +78,7 @@ class _Reader:
     # Positions.
 
     def _place(self, position: int | None = None) -> Place:
-        return place_of(self._text, self._at if position is None else position)
+        return self._places.of(self._at if position is None else position)
 
     def _error(self, expected: str) -> VocabularyError:
         found = quoted(self._text[self._at]) if self._at < len(self._text) else "the end"

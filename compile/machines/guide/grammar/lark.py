@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from fst.compile.machines.guide.grammar import tree
-from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Rule, Schema, place_of
+from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Places, Rule, Schema
 from fst.compile.machines.guide.regex import Pattern
 from fst.compile.patterns import properties
 from fst.compile.patterns.code_points import of_runs, of_text
 from fst.compile.patterns.sets import MAX_DEPTH
-from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence
+from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence, walk
 from fst.errors import FstError, UnsupportedError, VocabularyError, quoted, reason
 
 START, WHOLE, IGNORED = "start", "%start", "%ignore"
@@ -56,7 +57,7 @@ COMMON = {
 OPTIONS = ("no_forcing", "allow_initial_skip")  # forcing changes no text
 REFUSED = ("%declare", "%extend", "%lark", "%override", "%regex", "&", "~")
 TOKENS = {
-    "space": r"[ \t]+|(?:#|//)[^\n]*",
+    "comment": r"(?:#|//)[^\n]*",
     "newline": r"\r?\n|\r",
     "string": r'"(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"i?',
     "regex": r"/(?:\\.|[^/\\])+/[imslux]*",
@@ -68,10 +69,13 @@ TOKENS = {
     "reference": r"@[\w{}-]+",
     "sign": r"->|\.\.|[:,.()\[\]{}~|=+*?&]",
 }
-TOKEN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in TOKENS.items()))
+TOKEN = re.compile(r"[ \t]*(?:" + "|".join(f"(?P<{name}>{pattern})" for name, pattern in TOKENS.items()) + ")")
 NAMES = ("rule", "terminal")
 MAX_DIGITS = 19  # of a count
-REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+MAYBE_IGNORED = Repeat(Call(IGNORED, Place(1, 1)), 0, 1)
+COUNTERS = (*REPEATS, "~", "{")
+ENDS = ("|", ")", "]", "->")  # of a sequence
 
 
 class _Token(NamedTuple):
@@ -93,20 +97,21 @@ def read_lark(text: str) -> Grammar:
 def _tokens(text: str) -> list[_Token]:
     """The tokens of a grammar without whitespace and comments; a nested schema is one token."""
     found: list[_Token] = []
-    at = 0
+    at, text = 0, text.rstrip()
     while at < len(text):
         match = TOKEN.match(text, at)
         if match is None:
+            begin = at + len(text[at:]) - len(text[at:].lstrip(" \t"))
             expected = "a string in double quotes, a regular expression, a name or a sign"
-            raise VocabularyError(f"{place_of(text, at)}: found {quoted(text[at])}; expected {expected}")
-        kind, token, begin = match.lastgroup or "", match.group(), at
-        at = match.end()
+            raise VocabularyError(f"{Places(text).of(begin)}: found {quoted(text[begin])}; expected {expected}")
+        kind, at = match.lastgroup or "", match.end()
+        token, begin = match[kind], match.start(kind)
         if kind in NAMES and text[at : at + 1].isalnum():
             expected = "lower-case letters for a rule, upper-case letters for a terminal"
-            raise VocabularyError(f"{place_of(text, begin)}: a name has letters of both cases; expected {expected}")
-        if token in ("%json", "%llguidance"):
+            raise VocabularyError(f"{Places(text).of(begin)}: a name has letters of both cases; expected {expected}")
+        if kind == "statement" and token in ("%json", "%llguidance"):
             kind, token, at = token, *_json(text, at)
-        if kind != "space":
+        if kind != "comment":
             found.append(_Token(kind, token, begin))
     return [*found, _Token("newline", "", at)]
 
@@ -118,16 +123,15 @@ def _json(text: str, at: int) -> tuple[str, int]:
         _, end = json.JSONDecoder().raw_decode(text, begin)
     except ValueError as error:
         where = error.pos if isinstance(error, json.JSONDecodeError) else begin
-        raise VocabularyError(f"{place_of(text, where)}: the JSON is malformed: {reason(error)}; expected a JSON object") from None
+        raise VocabularyError(f"{Places(text).of(where)}: the JSON is malformed: {reason(error)}; expected a JSON object") from None
     except RecursionError:
-        raise UnsupportedError(f"{place_of(text, begin)}: the JSON has too many levels; make it flatter") from None
+        raise UnsupportedError(f"{Places(text).of(begin)}: the JSON has too many levels; make it flatter") from None
     return text[begin:end], end
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens, self._next = _tokens(text), 0
+        self._places, self._tokens, self._next = Places(text), _tokens(text), 0
         self._has_ignored = any(token.text == IGNORED for token in self._tokens)
         self._rules: dict[str, Rule] = {}
         self._ignored: list[Node] = []
@@ -157,8 +161,9 @@ class _Reader:
         if START not in self._rules:
             raise VocabularyError(f"{Place(1, 1)}: there is no rule {START!r}; expected one, which reads whole texts")
         terminals = {name: rule for name, rule in self._rules.items() if _is_terminal(name)}
-        called = {name: {call.name: call for call in tree.calls(rule.tree)} for name, rule in terminals.items()}
-        for group in tree.components({name: each.keys() & terminals for name, each in called.items()}):
+        calls = {name: [node for node in walk(rule.tree) if isinstance(node, Call)] for name, rule in terminals.items()}
+        called = {name: {call.name for call in each} & terminals.keys() for name, each in calls.items()}
+        for group in tree.components(called):
             name = min(group, key=lambda each: terminals[each].place)
             if len(group) > 1 or name in called[name]:
                 remedy = "write a rule, with a name in lower case, for recursion"
@@ -168,7 +173,7 @@ class _Reader:
             self._rules[IGNORED] = Rule(Repeat(Choice(tuple(self._ignored)), 1, None), Place(1, 1))
             if self._options.get("allow_initial_skip"):
                 start = WHOLE
-                self._rules[start] = Rule(Sequence((_ignored(), Call(START, Place(1, 1)))), Place(1, 1))
+                self._rules[start] = Rule(Sequence((MAYBE_IGNORED, Call(START, Place(1, 1)))), Place(1, 1))
         return Grammar(self._rules, start)
 
     # Tokens.
@@ -200,7 +205,7 @@ class _Reader:
         return True
 
     def _place(self, token: _Token) -> Place:
-        return place_of(self._text, token.at)
+        return self._places.of(token.at)
 
     def _refused(self, token: _Token, expected: str) -> FstError:
         found = "the end of the line" if token.kind == "newline" else quoted(token.text)
@@ -281,7 +286,7 @@ class _Reader:
         if token.text not in COMMON:
             raise VocabularyError(f"{self._place(token)}: common has no {quoted(token.text)}; expected one of {', '.join(COMMON)}")
         name = (alias or token).text
-        tree.defined(self._rules, name, Rule(Pattern(COMMON[token.text]).tree, self._place(alias or token)), "terminal")
+        tree.defined(self._rules, name, Rule(_pattern(COMMON[token.text]), self._place(alias or token)), "terminal")
 
     # Choices, down to single lexemes.
 
@@ -314,7 +319,8 @@ class _Reader:
         while True:
             if self._depth > 1:
                 self._skip_newlines()
-            if self._peek().kind == "newline" or self._follows("|", ")", "]", "->"):
+            token = self._peek()
+            if token.kind == "newline" or (token.kind == "sign" and token.text in ENDS):
                 break
             parts.append(self._repeated())
         if self._skip("->"):
@@ -323,20 +329,19 @@ class _Reader:
 
     def _repeated(self) -> Node:
         node, token = self._atom(), self._peek()
+        if token.kind != "sign" or token.text not in COUNTERS:
+            return node
+        self._take()
         if token.text in REPEATS:
-            self._take()
             return Repeat(node, *REPEATS[token.text])
-        if self._skip("~"):
-            least = self._number()
-            most: int | None = self._number() if self._skip("..") else least
-        elif self._skip("{"):
-            least = 0 if self._follows(",") else self._number()
-            most = least
+        least = 0 if token.text == "{" and self._follows(",") else self._number()
+        most: int | None = least
+        if token.text == "~":
+            most = self._number() if self._skip("..") else least
+        else:
             if self._skip(","):
                 most = None if self._follows("}") else self._number()
             self._expect("}")
-        else:
-            return node
         return Repeat(node, *tree.counts(least, most, self._place(token)))
 
     def _number(self) -> int:
@@ -347,6 +352,8 @@ class _Reader:
 
     def _atom(self) -> Node:
         token = self._take()
+        if token.kind in NAMES:
+            return self._named(token)
         if token.text == "(":
             node = self._choice()
             self._expect(")")
@@ -359,8 +366,6 @@ class _Reader:
             if self._in_terminal:
                 raise VocabularyError(f"{self._place(token)}: a terminal has %json; expected it in a rule, in lower case")
             return self._followed(Schema(token.text, self._place(token)))
-        if token.kind in NAMES:
-            return self._named(token)
         if token.kind == "string":
             node = self._string(token)
             return node if isinstance(node, Sequence) and not node.parts else self._followed(node)
@@ -370,7 +375,7 @@ class _Reader:
 
     def _followed(self, node: Node) -> Node:
         """A lexeme, and the ignored text after it."""
-        return Sequence((node, _ignored())) if self._has_ignored and not self._in_terminal else node
+        return Sequence((node, MAYBE_IGNORED)) if self._has_ignored and not self._in_terminal else node
 
     def _named(self, token: _Token) -> Node:
         place = self._place(token)
@@ -388,7 +393,7 @@ class _Reader:
         if not self._skip(".."):
             if not flag:
                 return tree.literal(first)
-            return Sequence(tuple(Characters(properties.fold(of_text(char))) for char in first))
+            return Sequence(tuple(map(_in_all_cases, first)))
         last, other = self._unquoted(self._expect_kind("a string", "string"))
         if flag or other or len(first) != 1 or len(last) != 1 or last < first:
             raise VocabularyError(f"{self._place(token)}: the ends of a range are not two characters in order; expected two, without flags")
@@ -408,14 +413,19 @@ class _Reader:
         if "l" in flags:
             raise UnsupportedError(f"{self._place(token)}: the flag l of a regular expression is not supported; remove it")
         try:
-            return Pattern(f"(?{flags}){pattern}" if flags else pattern).tree
+            return _pattern(f"(?{flags}){pattern}" if flags else pattern)
         except FstError as error:
             raise type(error)(f"{self._place(token)}: {error}") from None
 
 
-def _ignored() -> Node:
-    """Ignored text, or nothing."""
-    return Repeat(Call(IGNORED, Place(1, 1)), 0, 1)
+@lru_cache(maxsize=1 << 10)
+def _pattern(pattern: str) -> Node:
+    return Pattern(pattern).tree
+
+
+@lru_cache(maxsize=1 << 10)
+def _in_all_cases(char: str) -> Node:
+    return Characters(properties.fold(of_text(char)))
 
 
 def _is_terminal(name: str) -> bool:

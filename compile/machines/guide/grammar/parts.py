@@ -20,13 +20,31 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Protocol
 
-from fst.compile.machines.guide.grammar.tree import Call, Grammar, Schema, Text, calls, checked, components, first_calls, is_nullable
+from fst.compile.machines.guide.grammar.bnf import read_ebnf, read_gbnf
+from fst.compile.machines.guide.grammar.lark import read_lark
+from fst.compile.machines.guide.grammar.tree import Call, Grammar, Schema, Text, checked, components, first_calls, is_nullable
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.patterns.tree import Node, Repeat, walk
-from fst.errors import FstError
+from fst.errors import FstError, not_one_of
 from fst.machines.guide.parts import CALL, SKIP, Move, Part
 
 MAX_INLINED = 16  # maximum number of nodes of a rule that is written at its calls; a string counts as the number of its bytes
+
+
+READERS = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
+
+
+def grammar_parts(text: str, syntax: str | None, schema_parts: Callable[[str], Maker]) -> GrammarParts:
+    """The parts of a grammar in one of the syntaxes of `READERS`. Errors are those of `GrammarParts` and of the readers.
+
+    Examples:
+        >>> parts = grammar_parts('root ::= "a" root | "b"', "gbnf", lambda schema: ...)
+        >>> parts.part(0).arcs
+        [(0, 97, 97, 2), (0, 98, 98, 1)]
+    """
+    if syntax not in READERS:
+        raise ValueError(not_one_of("syntax", syntax, READERS))
+    return GrammarParts(READERS[syntax](text), schema_parts)
 
 
 class Maker(Protocol):
@@ -51,7 +69,8 @@ class GrammarParts:
 
     def __init__(self, grammar: Grammar, schema_parts: Callable[[str], Maker]) -> None:
         self.rules, self._start = grammar.rules, grammar.start
-        self.nullable, self.nonempty = checked(grammar)
+        self._called, self.nullable, self.nonempty = checked(grammar)
+        self.nullable_nodes: dict[Node, bool] = {}  # what is known
         self._names = [*self.rules]
         self._numbers = {name: number for number, name in enumerate(self._names, 1)}
         self._inner: list[tuple[Maker, int]] = []  # for each number after those of the rules: its maker, and its number there
@@ -86,7 +105,7 @@ class GrammarParts:
     @cached_property
     def _sizes(self) -> dict[str, int]:
         """For each rule, the number of nodes in it and in the rules that it calls; more than `MAX_INLINED` if it calls itself."""
-        called = {name: [call.name for call in calls(rule.tree)] for name, rule in self.rules.items()}
+        called = {name: [call.name for call in each] for name, each in self._called.items()}
         sizes = dict.fromkeys(self.rules, MAX_INLINED + 1)
         for group in components(called):
             if len(group) == 1 and group[0] not in called[group[0]]:
@@ -157,12 +176,16 @@ class _RuleWriter(TreeWriter):
         """
         builder = self.builder
         own = builder.moves[moves:]
+        skips: dict[int, list[int]] = {}
+        for before, kind, _, _, end in own:
+            if kind == SKIP:
+                skips.setdefault(before, []).append(end)
         reached, work = {first}, [first]
         while work:
-            state = work.pop()
-            new = {end for before, kind, *_, end in own if before == state and kind == SKIP} - reached
-            reached |= new
-            work += new
+            for end in skips.get(work.pop(), ()):
+                if end not in reached:
+                    reached.add(end)
+                    work.append(end)
         builder.arcs += [(start, low, high, end) for before, low, high, end in builder.arcs[arcs:] if before in reached]
         for before, kind, number, second, end in own:
             if before not in reached or kind == SKIP:
@@ -174,7 +197,10 @@ class _RuleWriter(TreeWriter):
 
     def is_nullable(self, node: Node) -> bool:
         """Whether a node has an empty text."""
-        return is_nullable(node, self._parts.nullable)
+        known = self._parts.nullable_nodes
+        if node not in known:
+            known[node] = is_nullable(node, self._parts.nullable)
+        return known[node]
 
     def leaf(self, node: Node, start: int, end: int) -> None:
         """Add the nonempty texts of a string, a rule or a schema."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,9 +25,16 @@ class Place(NamedTuple):
         return f"the grammar, line {self.line}, column {self.column}"
 
 
-def place_of(text: str, position: int) -> Place:
-    """The line and column of a character."""
-    return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+class Places:
+    """The places of the characters of a grammar's text."""
+
+    def __init__(self, text: str) -> None:
+        self._begins = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def of(self, position: int) -> Place:
+        """The place of a character."""
+        line = bisect_right(self._begins, position)
+        return Place(line, position - self._begins[line - 1] + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +99,6 @@ def counts(least: int, most: int | None, place: Place) -> tuple[int, int | None]
     if most is not None and most < least:
         raise VocabularyError(f"{place}: the counts are {least} to {most}; expected a second count that is not below the first")
     return least, most
-
-
-def calls(node: Node) -> Iterator[Call]:
-    """All calls in a tree."""
-    return (each for each in walk(node) if isinstance(each, Call))
 
 
 def is_nullable(node: Node, nullable: Iterable[str]) -> bool:
@@ -165,39 +169,53 @@ def _only_calls(node: Node, nullable: Iterable[str]) -> set[str]:
     return set().union(*(_only_calls(part, nullable) for part in (needed or node.parts))) if len(needed) <= 1 else set()
 
 
-def checked(grammar: Grammar) -> tuple[set[str], set[str]]:
-    """Refuse rules that are not defined, rules without a text, and cycles of empty rules.
+class Facts(NamedTuple):
+    """Sets of rules.
 
-    Returns:
-        The rules that have an empty text, and the rules that have another text.
+    Attributes:
+        called: for each rule, its calls.
+        nullable: the rules that have an empty text.
+        nonempty: the rules that have another text.
     """
+
+    called: dict[str, list[Call]]
+    nullable: set[str]
+    nonempty: set[str]
+
+
+def checked(grammar: Grammar) -> Facts:
+    """Refuse rules that are not defined, rules without a text, and cycles of empty rules."""
     rules = grammar.rules
+    called = {name: [node for node in walk(rule.tree) if isinstance(node, Call)] for name, rule in rules.items()}
     callers: dict[str, list[str]] = {name: [] for name in rules}
-    for name, rule in rules.items():
-        for call in calls(rule.tree):
+    for name, each in called.items():
+        for call in each:
             if call.name not in rules:
                 raise VocabularyError(f"{call.place}: rule {quoted(call.name)} is not defined; define it, or correct its name")
             callers[call.name].append(name)
-    productive = _least(rules, callers, _has_text)
-    endless = {name: {call.name for call in calls(rules[name].tree)} - productive for name in rules if name not in productive}
+    nullable = _least(rules, callers, is_nullable, set())
+    productive = _least(rules, callers, _has_text, nullable)
+    endless = {name: {call.name for call in called[name]} - productive for name in rules if name not in productive}
     for group in components(endless):  # the first group calls no other one
         name = min(group, key=lambda each: rules[each].place)
         is_recursive = len(group) > 1 or name in endless[name]
         remedy = "add an alternative that does not call it again" if is_recursive else "correct its sets of characters"
         raise VocabularyError(f"{rules[name].place}: rule {quoted(name)} has no finite text; {remedy}")
-    nullable = _least(rules, callers, is_nullable)
     empty = {name: sorted(_only_calls(rules[name].tree, nullable) & nullable) for name in rules if name in nullable}
     for group in components(empty):
         if len(group) > 1 or group[0] in empty[group[0]]:
             names = sorted(group, key=lambda name: rules[name].place)
             found = f"rule {quoted(names[0])} may be empty, and may be a call of itself alone, in the cycle of {listed(names)}"
             raise VocabularyError(f"{rules[names[0]].place}: {found}; remove the empty text from a rule of the cycle")
-    return nullable, _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive))
+    nonempty = _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive), productive - nullable)
+    return Facts(called, nullable, nonempty)
 
 
-def _least(rules: Mapping[str, Rule], callers: Mapping[str, list[str]], holds: Callable[[Node, set[str]], bool]) -> set[str]:
-    """The least set of rules for which a condition holds, given the rules of the set."""
-    found: set[str] = set()
+def _least(
+    rules: Mapping[str, Rule], callers: Mapping[str, list[str]], holds: Callable[[Node, set[str]], bool], known: set[str]
+) -> set[str]:
+    """The least set of rules, with the rules `known`, for which a condition holds, given the rules of the set."""
+    found = {*known}
     work = [*rules][::-1]
     while work:
         name = work.pop()
