@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations, product
+from typing import Any
 
 from fst.compile.machines.guide.schema import number_sets, string_sets
 from fst.compile.machines.guide.schema.counting import Counting
@@ -19,6 +21,7 @@ from fst.compile.machines.guide.schema.lazy_values import (
     Objects,
     Others,
     Property,
+    Term,
     Values,
     arrays,
     kept,
@@ -34,6 +37,7 @@ class Algebra:
 
     def __init__(self) -> None:
         self.path = "#"  # of the schema that is evaluated
+        self._expansions: dict[int, tuple[Any, list[Any]]] = {}  # for each term, by id: the term and its expansion
         self._kept: dict[tuple[str, tuple[int, ...]], tuple[tuple[Values, ...], Values]] = {}
 
     def lazy(self, path: str, make: Callable[[], Values]) -> Values:
@@ -59,7 +63,7 @@ class Algebra:
     def intersection(self, *sets: Values) -> Values:
         """The values that are in all sets."""
         operands = {id(each): each for values in sets for each in values.operands or (values,) if each is not ANY}
-        if id(NOTHING) in operands:
+        if id(NOTHING) in operands or any(each.opposite is not None and id(each.opposite) in operands for each in operands.values()):
             return NOTHING
         found = tuple(operands.values())
         if len(found) < 2:
@@ -88,8 +92,8 @@ class Algebra:
         return found
 
     def _both(self, first: Values, second: Values) -> Values:
-        arrays = kept(self._arrays(one, other) for one, other in product(first.arrays, second.arrays))
-        objects = kept(each for one, other in product(first.objects, second.objects) for each in self._objects(one, other))
+        arrays = kept(self._both_arrays(one, other) for one, other in product(first.arrays, second.arrays))
+        objects = kept(each for one, other in product(first.objects, second.objects) for each in self._both_objects(one, other))
         numbers, strings = number_sets.both(first.numbers, second.numbers), string_sets.both(first.strings, second.strings)
         return Values.of(first.literals & second.literals, numbers, strings, arrays, objects)
 
@@ -102,26 +106,50 @@ class Algebra:
 
     def _complement(self, values: Values) -> Values:
         numbers, strings = number_sets.complement(values.numbers), string_sets.complement(values.strings)
-        found = Values.of(LITERALS - values.literals, numbers, strings, ANY.arrays, ANY.objects)
-        for array in values.arrays:
-            found = self._both(found, Values.of(LITERALS, ANY.numbers, ANY.strings, kept(self._other_arrays(array)), ANY.objects))
-        for term in values.objects:
-            found = self._both(found, Values.of(LITERALS, ANY.numbers, ANY.strings, ANY.arrays, kept(self._other_objects(term))))
-        return found
+        arrays, objects = ALL_ARRAYS, ALL_OBJECTS
+        if values.arrays:
+            arrays = replace(ALL_ARRAYS, unlike=values.arrays)
+        if values.objects:
+            objects = replace(ALL_OBJECTS, unlike=values.objects)
+        is_any = (values.arrays == ANY.arrays, values.objects == ANY.objects)
+        return Values.of(LITERALS - values.literals, numbers, strings, () if is_any[0] else (arrays,), () if is_any[1] else (objects,))
 
     # Arrays.
 
-    def _arrays(self, one: Arrays, other: Arrays) -> Arrays | None:
-        """The arrays that are in both terms; None if there are none."""
+    def _both_arrays(self, one: Arrays, other: Arrays) -> Arrays | None:
+        """The arrays that are in both terms; None if there are plainly none."""
         if one is ALL_ARRAYS or other is ALL_ARRAYS:
             return other if one is ALL_ARRAYS else one
         count = max(len(one.first), len(other.first))
         first = [self.intersection(one.item(place), other.item(place)) for place in range(count)]
         rest, most = self.intersection(one.rest, other.rest), smaller(one.most, other.most)
-        return arrays(first, rest, max(one.least, other.least), most, one.some + other.some, one.differ or other.differ)
+        found = arrays(first, rest, max(one.least, other.least), most, one.some + other.some, one.differ or other.differ)
+        unlike = tuple(dict.fromkeys(one.unlike + other.unlike))
+        return found if found is None or not unlike else replace(found, unlike=unlike)
+
+    def expanded_arrays(self, term: Arrays) -> list[Arrays]:
+        """The arrays of a term as terms that are unlike none."""
+        found = [replace(term, unlike=()) if term.unlike else term]
+        for other in term.unlike:
+            outside = [each for each in self._other_arrays(other) if each is not None]
+            found = [each for one in found for each in self._outside_arrays(one, outside)]
+        return list(kept(found))
+
+    def _outside_arrays(self, term: Arrays, outside: list[Arrays]) -> list[Arrays]:
+        """The arrays of a term that are also in other terms."""
+        found = (self._both_arrays(term, each) for each in outside)
+        return [each for each in found if each is not None and not any(map(self._is_plainly_empty, each.first[: each.least]))]
+
+    def _is_plainly_empty(self, values: Values) -> bool:
+        """Whether a set has no term."""
+        if values is ANY or values.is_being_made:
+            return False
+        return not (values.literals or values.numbers or values.strings or values.arrays or values.objects)
 
     def _other_arrays(self, term: Arrays) -> list[Arrays | None]:
         """The arrays that are not in a term."""
+        if term.unlike:
+            return [*self._other_arrays(replace(term, unlike=())), *term.unlike]
         if term.differ:
             raise UnsupportedError("a schema with uniqueItems has no complement")
         found = [arrays((), ANY, 0, term.least - 1)] if term.least else []
@@ -141,7 +169,7 @@ class Algebra:
 
     # Objects.
 
-    def _objects(self, one: Objects, other: Objects) -> list[Objects | None]:
+    def _both_objects(self, one: Objects, other: Objects) -> list[Objects | None]:
         """The objects that are in both terms."""
         if one is ALL_OBJECTS or other is ALL_OBJECTS:
             return [other if one is ALL_OBJECTS else one]
@@ -157,9 +185,47 @@ class Algebra:
             Others(string_sets.both(first.names, second.names), self.intersection(first.values, second.values))
             for first, second in product(one.others, other.others)
         ]
-        kept = tuple(each for each in others if each.names and each.values is not NOTHING)
+        allowed = tuple(each for each in others if each.names and each.values is not NOTHING)
         least, most = max(one.least, other.least), smaller(one.most, other.most)
-        return self._with_some(objects(named, kept, least, most), one.some + other.some)
+        term, unlike = objects(named, allowed, least, most), tuple(dict.fromkeys(one.unlike + other.unlike))
+        return self._with_some(term if term is None or not unlike else replace(term, unlike=unlike), one.some + other.some)
+
+    def expanded_objects(self, term: Objects) -> list[Objects]:
+        """The objects of a term as terms that are unlike none."""
+        found = [replace(term, unlike=()) if term.unlike else term]
+        for other in term.unlike:
+            outside = [each for each in self._other_objects(other) if each is not None]
+            found = [each for one in found for each in self._outside_objects(one, other, outside)]
+        return list(kept(found))
+
+    def _outside_objects(self, term: Objects, other: Objects, outside: list[Objects]) -> list[Objects]:
+        """The objects of a term that are not in another; `outside`: all objects that are not in the other."""
+        if self.differ(term, other):
+            return [term]
+        found = (each for one in outside for each in self._both_objects(term, one))
+        return [
+            each
+            for each in found
+            if each is not None and not any(one.is_required and self._is_plainly_empty(one.values) for one in each.named.values())
+        ]
+
+    def differ(self, one: Objects, other: Objects) -> bool:
+        """Whether objects of two terms plainly differ in a property that is required in one of them."""
+        for term, against in ((one, other), (other, one)):
+            for name, each in term.named.items():
+                if each.is_required:
+                    second = against.values_of(name)
+                    if each.values is not second and self._are_disjoint(each.values, second):
+                        return True
+        return False
+
+    def _are_disjoint(self, one: Values, other: Values) -> bool:
+        """Whether two sets plainly have no common value."""
+        if one is ANY or other is ANY or one.is_being_made or other.is_being_made:
+            return one is NOTHING or other is NOTHING
+        if one.literals & other.literals or (one.arrays and other.arrays) or (one.objects and other.objects):
+            return False
+        return not string_sets.both(one.strings, other.strings) and not number_sets.both(one.numbers, other.numbers)
 
     def _with_some(self, term: Objects | None, some: Iterable[Others]) -> list[Objects | None]:
         """The objects of a term that have, for each element of `some`, at least one property of it, named or not."""
@@ -175,22 +241,22 @@ class Algebra:
         for name in names:
             is_listed = name in term.named and term.named[name].is_listed
             changed = {**term.named, name: Property(self.intersection(term.values_of(name), some.values), True, is_listed)}
-            yield objects(changed, term.others, term.least, term.most, term.some)
+            yield _like(term, objects(changed, term.others, term.least, term.most, term.some))
         if rest and term.others:
-            yield objects(term.named, term.others, term.least, term.most, (*term.some, Others(tuple(rest), some.values)))
+            yield _like(term, objects(term.named, term.others, term.least, term.most, (*term.some, Others(tuple(rest), some.values))))
 
     def _other_objects(self, term: Objects) -> list[Objects | None]:
         """The objects that are not in a term."""
+        if term.unlike:
+            return [*self._other_objects(replace(term, unlike=())), *term.unlike]
         found: list[Objects | None] = []
         if term.least:
             found.append(objects({}, ALL_OBJECTS.others, 0, term.least - 1))
         if term.most is not None:
             found.append(objects({}, ALL_OBJECTS.others, term.most + 1, None))
         for name, (values, is_required, _) in term.named.items():
-            if is_required:
-                found.append(objects({name: Property(NOTHING)}, ALL_OBJECTS.others))
-            if values is not ANY:
-                found.append(objects({name: Property(self.complement(values), is_required=True)}, ALL_OBJECTS.others))
+            if is_required or values is not ANY:
+                found.append(objects({name: Property(self.complement(values), is_required=not is_required)}, ALL_OBJECTS.others))
         known = (Strings(without=frozenset(term.named)),) if term.named else string_sets.ALL
         left = known
         for other in term.others:
@@ -249,11 +315,11 @@ class Algebra:
 
     def _needed(self, values: Values) -> Iterator[Values]:
         """The sets on which it depends whether a set contains an array or an object."""
-        for array in values.arrays:
+        for array in (each for term in values.arrays for each in self.expanded(term)):
             yield from (array.item(place) for place in range(min(array.least, len(array.first) + 1)))
             if array.some:
                 yield from (each for place in range(len(array.first) + 1) for _, each in self.contained(array, place))
-        for term in values.objects:
+        for term in (each for one in values.objects for each in self.expanded(one)):
             yield from (each.values for each in term.named.values() if each.is_required)
             if term.least > sum(each.is_required for each in term.named.values()):
                 yield from (each.values for each in term.named.values())
@@ -263,7 +329,17 @@ class Algebra:
 
     def _is_satisfied(self, values: Values) -> bool:
         """Whether a set contains an array or object of values that are known to exist."""
-        return any(map(self._has_array, values.arrays)) or any(map(self._has_object, values.objects))
+        return any(self._has_array(each) for term in values.arrays for each in self.expanded(term)) or any(
+            self._has_object(each) for term in values.objects for each in self.expanded(term)
+        )
+
+    def expanded(self, term: Term) -> list[Term]:
+        """A term as terms that are unlike none; results are kept."""
+        if not term.unlike:
+            return [term]
+        if id(term) not in self._expansions:
+            self._expansions[id(term)] = term, self.expanded_arrays(term) if isinstance(term, Arrays) else self.expanded_objects(term)
+        return self._expansions[id(term)][1]
 
     def _has_array(self, term: Arrays) -> bool:
         if term.some:
@@ -326,12 +402,17 @@ def _has_plain_values(values: Values) -> bool:
     """Whether a set contains a value other than arrays and objects, or all arrays or objects."""
     if values.literals or values.numbers:
         return True
-    if any(term is ALL_ARRAYS or (not term.least and not term.some) for term in values.arrays) or any(
-        term is ALL_OBJECTS or (not term.least and not term.some and not any(each.is_required for each in term.named.values()))
+    if any(not term.least and not term.some and not term.unlike for term in values.arrays) or any(
+        not term.least and not term.some and not term.unlike and not any(each.is_required for each in term.named.values())
         for term in values.objects
     ):
         return True
     return not string_sets.is_empty(values.strings)
+
+
+def _like(term: Objects, found: Objects | None) -> Objects | None:
+    """A term that is unlike the same terms as another."""
+    return found if found is None or not term.unlike else replace(found, unlike=term.unlike)
 
 
 def _containing(condition: Contained) -> Arrays | None:

@@ -102,6 +102,7 @@ class Arrays:
 
     Attributes:
         some: conditions on the items.
+        unlike: terms; an array of one of them is not in this term.
         differ: the path of a schema by which all items must be different; empty: items may be equal.
     """
 
@@ -111,6 +112,7 @@ class Arrays:
     most: int | None = None
     some: tuple[Contained, ...] = ()
     differ: str = ""
+    unlike: tuple[Arrays, ...] = ()
 
     def item(self, place: int) -> Values:
         """The set for the item at a position."""
@@ -143,6 +145,7 @@ class Objects:
         others: the properties with other names; their sets of names are disjoint, except for the names in `named`, which they may contain
             without meaning them. A property whose name is in no set is absent.
         some: elements that each need at least one property; their names may also be in `named` without meaning them.
+        unlike: terms; an object of one of them is not in this term.
     """
 
     named: dict[str, Property]
@@ -150,6 +153,7 @@ class Objects:
     least: int = 0
     most: int | None = None
     some: tuple[Others, ...] = field(default=())
+    unlike: tuple[Objects, ...] = field(default=())
 
     def values_of(self, name: str) -> Values:
         """The set of the values of a property."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -14,7 +14,6 @@ from fst.errors import UnsupportedError
 
 ONE = Decimal(1)
 MAX_TERMS = 400
-MAX_TRIED = 100_000  # maximum number of multiples that are tried until one is found that is not excluded
 
 
 class Numbers(NamedTuple):
@@ -68,32 +67,18 @@ class Numbers(NamedTuple):
                 return not self.has(self.least)
         if not self.divisors:
             return False  # the decimals between two different bounds, of which some multiples and some numbers are left out
-        return not any(True for _ in self._multiples())
-
-    def _multiples(self) -> Iterable[Fraction]:
-        """Multiples of all divisors that are in the set, as far as it takes to find one; only if there are divisors."""
-        fractions = [Fraction(of) for of in self.divisors]
-        unit = lcm(*(each.denominator for each in fractions))
-        step = Fraction(lcm(*(each.numerator * (unit // each.denominator) for each in fractions)), unit)
-        low = None if self.least is None else ceil(Fraction(self.least) / step)
-        high = None if self.most is None else floor(Fraction(self.most) / step)
-        first = low if low is not None else high if high is not None else 0
-        toward = 1 if low is not None or high is None else -1
-        for count in range(MAX_TRIED):
-            place = first + toward * count
-            if (high is not None and place > high) or (low is not None and place < low):
-                return
-            number = step * place
-            if self._has_fraction(number):
-                yield number
-
-    def _has_fraction(self, number: Fraction) -> bool:
-        return (
-            not (self.above and number == Fraction(self.least or 0))
-            and not (self.below and number == Fraction(self.most or 0))
-            and all(number != Fraction(each) for each in self.without)
-            and all((number / Fraction(of)).denominator != 1 for of in self.excluded)
-        )
+        step = Fraction(_step(self.divisors))
+        periods = [(step / Fraction(of)).denominator for of in self.excluded]  # every such multiple of the step is excluded
+        if 1 in periods:
+            return True
+        if self.least is None or self.most is None:
+            return False
+        first, last = ceil(Fraction(self.least) / step), floor(Fraction(self.most) / step)
+        outside = {Fraction(number) / step for number in self.without}
+        outside |= {Fraction(self.least) / step} if self.above else set()
+        outside |= {Fraction(self.most) / step} if self.below else set()
+        left = (place for place in range(first, last + 1) if place not in outside and all(place % period for period in periods))
+        return not any(True for _ in left)
 
 
 EVERY = Numbers()
@@ -121,8 +106,25 @@ def _both(one: Numbers, other: Numbers) -> Numbers:
         return Numbers(frozenset(each for each in few.listed if more.has(each)))
     least, above = _larger((one.least, one.above), (other.least, other.above), 1)
     most, below = _larger((one.most, one.below), (other.most, other.below), -1)
-    divisors, excluded = one.divisors | other.divisors, one.excluded | other.excluded
+    divisors = one.divisors | other.divisors
+    divisors = frozenset([_step(divisors)]) if len(divisors) > 1 else divisors
+    excluded = _smallest(one.excluded | other.excluded)
     return Numbers(None, least, above, most, below, divisors, excluded, one.without | other.without)
+
+
+def _step(divisors: Iterable[Decimal]) -> Decimal:
+    """The smallest number of which all common multiples are multiples."""
+    fractions = [Fraction(of) for of in divisors]
+    unit = lcm(*(each.denominator for each in fractions))
+    found = lcm(*(each.numerator * (unit // each.denominator) for each in fractions))
+    with localcontext() as context:
+        context.prec = len(str(found)) + len(str(unit)) + 1
+        return Decimal(found) / Decimal(unit)
+
+
+def _smallest(divisors: frozenset[Decimal]) -> frozenset[Decimal]:
+    """The divisors that are not multiples of others: a multiple of the others is a multiple of these."""
+    return frozenset(of for of in divisors if not any(other != of and is_multiple(of, other) for other in divisors))
 
 
 def _larger(one: tuple[Decimal | None, bool], other: tuple[Decimal | None, bool], sign: int) -> tuple[Decimal | None, bool]:
@@ -134,10 +136,28 @@ def _larger(one: tuple[Decimal | None, bool], other: tuple[Decimal | None, bool]
     return one if (one[0] > other[0]) == (sign > 0) else other
 
 
+def _is_within(one: Numbers, other: Numbers) -> bool:
+    """Whether a term is plainly within another."""
+    if one.listed is not None:
+        return all(map(other.has, one.listed))
+    return (
+        other.listed is None
+        and _larger((one.least, one.above), (other.least, other.above), 1) == (one.least, one.above)
+        and _larger((one.most, one.below), (other.most, other.below), -1) == (one.most, one.below)
+        and all(any(is_multiple(each, of) for each in one.divisors) for of in other.divisors)
+        and all(any(is_multiple(of, each) for each in one.excluded) for of in other.excluded)
+        and all(number in one.without or not one.has(number) for number in other.without)
+    )
+
+
 def _kept(terms: Iterable[Numbers]) -> tuple[Numbers, ...]:
+    """The terms that are not empty and not plainly within others."""
     found = dict.fromkeys(each for each in terms if not each.is_empty)
     if EVERY in found:
         return ALL
+    for each in tuple(found):
+        if any(other is not each and _is_within(each, other) for other in found):
+            del found[each]
     if len(found) > MAX_TERMS:
         raise UnsupportedError(f"a combination of schemas has more than {MAX_TERMS} alternatives")
     lists = [each.listed for each in found if each.listed is not None]

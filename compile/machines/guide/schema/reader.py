@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -126,18 +125,15 @@ class Reader:
                 raise LocatedError(f"{joined(path, name)} is not supported; remove it")
         found: list[Values] = []
         for keyword in self._order(schema):
-            found += self.meaning(keyword, schema, path, scope, found)
+            found += self.meaning(keyword, schema, path, scope)
         return self.algebra.intersection(*found)
 
     def _order(self, schema: dict[str, Any]) -> list[str]:
         """The keywords that restrict values, in their order in the schema; the keywords of single types count as one, the first of them."""
-        found = dict.fromkeys("type" if name in TYPED else name for name in schema if name in TYPED or name in COMBINING)
-        if "oneOf" in found:  # it tests which schemas overlap among the values that the others allow
-            found["oneOf"] = found.pop("oneOf")
-        return [*found]
+        return [*dict.fromkeys("type" if name in TYPED else name for name in schema if name in TYPED or name in COMBINING)]
 
-    def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope, before: list[Values]) -> list[Values]:
-        """The sets of values that a keyword allows; `before`: the sets of other keywords."""
+    def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> list[Values]:
+        """The sets of values that a keyword allows, if they are no keywords of other sets."""
 
         def at(*names: str | int) -> Values:
             below: Any = schema
@@ -155,7 +151,7 @@ class Reader:
             each_of = [at(keyword, place) for place in range(len(listed))]
             if keyword == "allOf":
                 return each_of
-            return [algebra.union(*each_of)] if keyword == "anyOf" else [self._one_of(algebra.intersection(*before), each_of, path)]
+            return [algebra.union(*each_of)] if keyword == "anyOf" else [self._one_of(each_of)]
         if keyword == "not":
             return [algebra.complement(at("not"))]
         if keyword == "if":
@@ -166,32 +162,15 @@ class Reader:
             return [algebra.union(algebra.intersection(condition, yes), algebra.intersection(algebra.complement(condition), no))]
         return [algebra.union(self._absent(name), values) for name, values in self.dependencies(keyword, schema, path, scope)]
 
-    def _one_of(self, base: Values, each_of: list[Values], path: str) -> Values:
-        """The values that are in exactly one of several sets. Sets that have no common value in a base set are found to have none."""
-
-        def made() -> Values:
-            found = []
-            for place, values in enumerate(each_of):
-                others = [
-                    self.algebra.complement(other)
-                    for which, other in enumerate(each_of)
-                    if which != place
-                    and not self._are_disjoint(values, other)
-                    and self.algebra.has_values(self.algebra.intersection(base, values, other))
-                ]
-                found.append(self.algebra.intersection(values, *others))
-            return self.algebra.union(*found)
-
-        return self.algebra.lazy(path, made)
-
-    @staticmethod
-    def _are_disjoint(one: Values, other: Values) -> bool:
-        """Whether two sets plainly have no common value: they differ in their types, or in a required property from short lists."""
-        if one.literals & other.literals or (one.numbers and other.numbers) or (one.strings and other.strings):
-            return False
-        if one.arrays and other.arrays:
-            return False
-        return all(_differ(first, second) for first, second in product(one.objects, other.objects))
+    def _one_of(self, each_of: list[Values]) -> Values:
+        """The values that are in exactly one of several sets."""
+        complements = [self.algebra.complement(each) for each in each_of] if len(each_of) > 1 else []
+        return self.algebra.union(
+            *(
+                self.algebra.intersection(values, *(each for other, each in enumerate(complements) if other != place))
+                for place, values in enumerate(each_of)
+            )
+        )
 
     # The values of one type.
 
@@ -363,34 +342,6 @@ class Reader:
         """The values that have no property of a name."""
         term = Objects({name: Property(NOTHING)}, ANY.objects[0].others)
         return Values.of(LITERALS, number_sets.ALL, string_sets.ALL, ANY.arrays, (term,))
-
-
-def _differ(one: Objects, other: Objects) -> bool:
-    """Whether objects of two terms differ in a property that is required in one of them."""
-    for name, (values, is_required, _) in one.named.items():
-        if is_required or (name in other.named and other.named[name].is_required):
-            second = other.values_of(name)
-            if values is ANY or second is ANY or values is second:
-                continue
-            if _are_short(values) and _are_short(second) and not _meet(values, second):
-                return True
-    return False
-
-
-def _are_short(values: Values) -> bool:
-    """Whether a set consists of literals, and of listed strings and numbers."""
-    if values.is_being_made:
-        return False
-    if values.arrays or values.objects or any(each.listed is None for each in values.numbers):
-        return False
-    return all(each.listed is not None for each in values.strings)
-
-
-def _meet(one: Values, other: Values) -> bool:
-    """Whether two short sets have a common value."""
-    return bool(
-        one.literals & other.literals or string_sets.both(one.strings, other.strings) or number_sets.both(one.numbers, other.numbers)
-    )
 
 
 def _pattern(pattern: str, path: str) -> Pattern:

@@ -71,11 +71,13 @@ class ValueBuilder(PartBuilder):
                 self.call(start, maker.number(numbers, None, values.path, partial(number_parts.number_part, numbers)), end)
         self.terms(values.strings, values.path, start, end)
         for arrays in values.arrays:
-            if self.algebra.has_array(arrays):
-                self.call(start, maker.number(id(arrays), arrays, values.path, partial(maker.of_arrays, arrays)), end)
+            for array in self.algebra.expanded(arrays):
+                if self.algebra.has_array(array):
+                    self.call(start, maker.number(id(array), array, values.path, partial(maker.of_arrays, array)), end)
         for objects in values.objects:
-            if self.algebra.has_object(objects):
-                self.call(start, maker.number(id(objects), objects, values.path, partial(maker.of_objects, objects)), end)
+            for term in self.algebra.expanded(objects):
+                if self.algebra.has_object(term):
+                    self.call(start, maker.number(id(term), term, values.path, partial(maker.of_objects, term)), end)
 
     def terms(self, terms: tuple[string_sets.Strings, ...], path: str, start: int, end: int) -> None:
         """Add the texts of a set of strings between two states."""
