@@ -4,30 +4,34 @@
 
 FOLDER contains the vocabularies (default: the shared data). The first table contains seconds of processor time from a pattern or a schema
 to all masks, including the automaton; outlines-core first turns a schema into a pattern. The second table contains µs per mask: from a
-table and without a table, for 64 states in one call; canonical masks; and masks of llguidance in the same states. The last line contains ms
-from a pattern to the first mask. Kernels are warm; medians are over the patterns.
+table and without a table, for 64 states in one call; canonical masks; and masks of llguidance in the same states. Two lines contain ms
+from a pattern to the first mask, and ms by the clock for masks of 64 states of a new guide, by one thread and by two. Kernels are warm;
+medians are over the patterns, or over rounds in turns.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from turns import in_turns
 
 import fst
 from fst.compile import tokenizer
 from fst.compile.machines.guide.compiler import compile_masks
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.schema.compiler import from_schema
+from fst.core.threads import VARIABLE
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import vocabulary_of
 
@@ -73,6 +77,7 @@ def main() -> None:
             print(f"| {kind} | {len(table.finals):,} | {own:.3f} | {other:.2f} | {ratios[-1]:.0f}× | {size:,.0f} |", flush=True)
         print(f"| median | | | | {median(ratios):.0f}× | |")
         print_masks(tok)
+        print_threads(tok)
 
 
 def tokenizer_of(folder: Path) -> fst.Tokenizer:
@@ -168,6 +173,25 @@ def print_masks(tok: fst.Tokenizer) -> None:
     firsts = first_of, partial(first_of_llguidance, other, single)
     own, theirs = (1e3 * median(timed(partial(first, tok, regex))[0] for regex in PATTERNS.values()) for first in firsts)
     print(f"\nfirst mask of a pattern, ms: fst {own:.2f}, llguidance {theirs:.2f}")
+
+
+def print_threads(tok: fst.Tokenizer) -> None:
+    """Print ms by the clock for masks of different states of a new guide, by one thread and by two."""
+    properties = {f"p{number}": {"type": "string", "pattern": f"^[^{chr(0x100 + number)}]{{1,20}}$"} for number in range(STATES)}
+    paths = [tok.encode(f'{{"{name}": "', add_special_tokens=False) for name in properties]
+    out = np.empty((STATES, vocabulary_of(tok._table).words), np.uint32)
+
+    def milliseconds(threads: int) -> float:
+        os.environ[VARIABLE] = str(threads)
+        guide = fst.Guide(tok, schema={"type": "object", "properties": properties, "additionalProperties": False})
+        states = [guide.advance(guide.start, path) for path in paths]
+        begun = perf_counter()
+        guide.masks(states, out=out)
+        return 1e3 * (perf_counter() - begun)
+
+    found = in_turns({"one": partial(milliseconds, 1), "two": partial(milliseconds, 2)})
+    one, two = map(median, found.values())
+    print(f"\n{STATES} masks of different states, ms by the clock: one thread {one:.2f}, two {two:.2f}, {one / two:.2f} ×")
 
 
 def first_of(tok: fst.Tokenizer, regex: str) -> None:
