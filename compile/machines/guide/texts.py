@@ -45,10 +45,12 @@ def texts_of(**arguments: Any) -> Texts:
     return _of_schema(texts, **options) if way == "schema" else _of_grammar(texts, **options)
 
 
-def _of_schema(schema: Any, **options: Any) -> Texts:
-    from fst.compile.machines.guide.schema.compiler import from_schema
+def _of_schema(schema: Any, *, depth: int | None = None, **options: Any) -> Texts:
+    from fst.compile.machines.guide.schema.parts import SchemaParts
 
-    return OnePart(part_of_automaton(from_schema(schema, **options)))
+    if depth is not None:
+        raise TypeError("depth is given, but recursion has no depth here; expected it only with canonical=True, and in fst.compile.guide")
+    return SchemaParts(schema, **options)
 
 
 def _of_grammar(grammar: str, syntax: str | None = None) -> Texts:

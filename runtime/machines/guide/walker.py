@@ -134,17 +134,20 @@ class Walker:
 
     def _until(self, kernel: Callable[[], int]) -> int:
         """Call a kernel until it has what it needs; return its result."""
+        most = MAX_ROWS
         with self.lock:
             while (found := kernel()) <= NO_ROOM:
-                self._provide(found)
+                self._provide(found, most)
+                if found == NO_ROW and not self._work.counts.rows:  # rows are freed once: a kernel may need more of them at the same time
+                    most = MAX_ITEMS
             return found
 
-    def _provide(self, failed: int) -> None:
+    def _provide(self, failed: int, most_rows: int) -> None:
         """Provide what a kernel lacks."""
         if failed == NO_PART:
             self._store.start_of(int(self._work.counts.needed))
         elif failed == NO_ROW:
-            self._free_rows()
+            self._free_rows(most_rows)
         elif failed == NO_WORK:
             self._enlarge_work()
         else:
@@ -153,9 +156,9 @@ class Walker:
             rows[len(self._steps.rows) :] = -1
             self._steps = self._steps._replace(rows=rows)
 
-    def _free_rows(self) -> None:
+    def _free_rows(self, most: int) -> None:
         rows = len(self._steps.targets)
-        if rows < MAX_ROWS:
+        if rows < most:
             self._steps = self._steps._replace(targets=longer(self._steps.targets, 2 * rows), finals=longer(self._steps.finals, 2 * rows))
         else:
             self._steps.rows[:], self._work.counts.rows = -1, 0

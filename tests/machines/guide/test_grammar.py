@@ -9,22 +9,19 @@ from itertools import product
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.machines.drawn_grammars import GRAMMARS, NAMES
 from support.naive.earley import Earley
 from support.naive.parts import Parts, assert_sound
 from support.shared_data import TESTS
 
 from fst.compile.machines.guide.grammar.lark import COMMON, read_lark
 from fst.compile.machines.guide.grammar.parts import READERS, GrammarParts, grammar_parts
-from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Rule, Text
+from fst.compile.machines.guide.grammar.tree import Grammar
 from fst.compile.machines.guide.part_builder import PartBuilder
-from fst.compile.patterns.code_points import of_text
-from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from fst.errors import FstError, UnsupportedError, VocabularyError
 from fst.machines.guide.parts import CALL, Part
 
 GRAMMARS_OF_BENCHMARK = TESTS / "bench" / "grammars"
-PLACE = Place(1, 1)
 LONGEST = 4  # length of the texts of drawn grammars
 TEXTS = [b"".join(each) for length in range(6) for each in product((b"a", b"b"), repeat=length)]
 
@@ -50,28 +47,6 @@ def _parts(grammar: Grammar) -> GrammarParts:
 
 def _read(syntax: str, grammar: str, text: str) -> bool:
     return Parts(_parts(READERS[syntax](grammar)).part).reads(text.encode())[1]
-
-
-# Drawn grammars.
-
-NAMES = ["p", "q", "r"]
-COUNTS = [(0, 1), (0, None), (1, None), (2, 2), (0, 3), (5, 6), (2, 6), (5, None)]
-LEAVES: st.SearchStrategy[Node] = st.one_of(
-    st.sampled_from([b"a", b"b", b"ab"]).map(Text),
-    st.sampled_from(NAMES).map(lambda name: Call(name, PLACE)),
-    st.sampled_from([Sequence(()), Characters(of_text("ab")), Characters(of_text(""))]),
-)
-
-
-def _grown(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    lists = st.lists(inner, min_size=1, max_size=3).map(tuple)
-    repeats = st.builds(lambda body, count: Repeat(body, *count), inner, st.sampled_from(COUNTS))
-    return st.one_of(lists.map(Sequence), lists.map(Choice), repeats)
-
-
-TREES = st.recursive(LEAVES, _grown, max_leaves=6)
-RULES = st.builds(lambda tree, text: Rule(Choice((tree, Text(text))), PLACE), TREES, st.sampled_from([b"a", b"b", b"ba"]))
-GRAMMARS = st.tuples(RULES, RULES, RULES).map(lambda rules: Grammar(dict(zip(NAMES, rules, strict=True)), "p"))
 
 
 def _assert_equal(grammar: Grammar) -> None:
