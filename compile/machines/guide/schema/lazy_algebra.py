@@ -10,6 +10,7 @@ from typing import Any
 
 from fst.compile.machines.guide.schema import number_sets, string_sets
 from fst.compile.machines.guide.schema.counting import Counting
+from fst.compile.machines.guide.schema.document import LocatedError
 from fst.compile.machines.guide.schema.lazy_values import (
     ALL_ARRAYS,
     ALL_OBJECTS,
@@ -285,7 +286,7 @@ class Algebra:
         order: list[Values] = []
         while waiting:
             each = waiting.pop()
-            if each.is_being_made or _has_plain_values(each):
+            if each.is_being_made or self._has_plain_values(each):
                 each.has_values = True
                 continue
             order.append(each)
@@ -304,6 +305,23 @@ class Algebra:
         for each in found.values():
             each.has_values = bool(each.has_values) if is_sure else None
         return answer
+
+    @staticmethod
+    def _has_plain_values(values: Values) -> bool:
+        """Whether a set contains a value other than arrays and objects, or all arrays or objects."""
+        if values.literals or values.numbers:
+            return True
+        if any(not term.least and not term.some and not term.unlike for term in values.arrays) or any(
+            not term.least and not term.some and not term.unlike and not any(each.is_required for each in term.named.values())
+            for term in values.objects
+        ):
+            return True
+        try:
+            return not string_sets.is_empty(values.strings)
+        except LocatedError:
+            raise
+        except UnsupportedError as error:
+            raise LocatedError(f"{values.path}: {error}") from None
 
     def has_array(self, term: Arrays) -> bool:
         """Whether a term contains an array."""
@@ -396,18 +414,6 @@ class Algebra:
             inside = [term.some[bit].values for bit in chosen]
             outside = [self.complement(term.some[bit].values) for bit in bits if bit not in chosen and term.some[bit].most is not None]
             yield sum(1 << bit for bit in chosen), self.intersection(term.item(place), *inside, *outside)
-
-
-def _has_plain_values(values: Values) -> bool:
-    """Whether a set contains a value other than arrays and objects, or all arrays or objects."""
-    if values.literals or values.numbers:
-        return True
-    if any(not term.least and not term.some and not term.unlike for term in values.arrays) or any(
-        not term.least and not term.some and not term.unlike and not any(each.is_required for each in term.named.values())
-        for term in values.objects
-    ):
-        return True
-    return not string_sets.is_empty(values.strings)
 
 
 def _like(term: Objects, found: Objects | None) -> Objects | None:

@@ -129,8 +129,13 @@ class Reader:
         return self.algebra.intersection(*found)
 
     def _order(self, schema: dict[str, Any]) -> list[str]:
-        """The keywords that restrict values, in their order in the schema; the keywords of single types count as one, the first of them."""
-        return [*dict.fromkeys("type" if name in TYPED else name for name in schema if name in TYPED or name in COMBINING)]
+        """The keywords that restrict values, in their order in the schema; the keywords of single types count as one, which is in the place
+        of ``properties``, or else of the first of them.
+        """
+        names = [name for name in schema if name in TYPED or name in COMBINING]
+        if "properties" in schema:
+            return ["type" if name == "properties" else name for name in names if name == "properties" or name not in TYPED]
+        return [*dict.fromkeys("type" if name in TYPED else name for name in names)]
 
     def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> list[Values]:
         """The sets of values that a keyword allows, if they are no keywords of other sets."""

@@ -15,12 +15,12 @@ import numpy as np
 
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
-from fst.compile.machines.guide.schema.string_sets import Strings
+from fst.compile.machines.guide.schema.string_sets import Strings, lengths
 from fst.compile.machines.guide.schema.text import SHORT, any_escape, written_strings
 from fst.compile.machines.guide.utf_8 import Fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
-from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, walk
+from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, children
 from fst.machines.guide.parts import COUNT, MISS, UNLIMITED, Part
 
 QUOTE, BACKSLASH = ord('"'), ord("\\")
@@ -28,7 +28,7 @@ ESCAPED = of_runs([(0, 0x1F), (QUOTE, QUOTE), (BACKSLASH, BACKSLASH)])
 PLAIN = complement(ESCAPED)
 LONG = of_runs([(0x80, 0x10FFFF)])
 SURROGATE = re.compile("[\ud800-\udfff]")
-MAX_COPIES = 1 << 12  # maximum number of nodes of a tree whose repetitions are written out
+MAX_COPIES = 1 << 12  # maximum size of a tree whose repetitions are written out
 MAX_IN_PLACE = 8  # maximum number of listed strings that are no part of their own
 
 
@@ -56,7 +56,8 @@ def string_part(term: Strings) -> Part | None:
     if len(term.patterns) == 1 and not term.excluded and not without:
         tree = term.patterns[0].tree
         if tree is not None:
-            if not term.least and term.most is None:
+            least, most = lengths(tree)
+            if term.least <= least and (term.most is None or (most is not None and most <= term.most)):
                 return _of_tree(tree)
             found = _of_counted_tree(tree, term.least, term.most)
             if found is not None:
@@ -123,8 +124,7 @@ def _opened(part: Part | None, count: int) -> Part | None:
 
 def _of_counted_tree(tree: Node, least: int, most: int | None) -> Part | None:
     """The part of a tree of whole strings whose characters are counted; None if a position might be dead, or there are too many copies."""
-    copies = _uncounted(tree)
-    if copies is None:
+    if _size(tree) > MAX_COPIES:
         return None
     builder = PartBuilder()
 
@@ -137,7 +137,7 @@ def _of_counted_tree(tree: Node, least: int, most: int | None) -> Part | None:
     first = builder.state()
     builder.read(start, QUOTE, QUOTE, begun)
     builder.enter(begun, least, UNLIMITED if most is None else most, first)
-    TreeWriter(builder, add).add(copies, first, last)
+    _CopyingWriter(builder, add).add(tree, first, last)
     outside = builder.state()
     builder.exit(last, outside)
     builder.read(outside, QUOTE, QUOTE, end)
@@ -145,34 +145,18 @@ def _of_counted_tree(tree: Node, least: int, most: int | None) -> Part | None:
     return None if part is None else _with_missing(part, least, most)
 
 
-def _uncounted(node: Node) -> Node | None:
-    """A tree whose repetitions would need no tally: they are copied; None if this takes too many copies."""
+class _CopyingWriter(TreeWriter):
+    """Adds trees whose repetitions are written out, so that there is no tally inside a tally."""
 
-    def size(each: Node) -> int:
-        if isinstance(each, Repeat):
-            return size(each.body) * max(each.least, each.most or 1, 1)
-        parts = each.parts if isinstance(each, Sequence | Choice) else ()
-        return 1 + sum(map(size, parts))
+    def _is_copied(self, body: Node, copies: int) -> bool:  # noqa: ARG002 — as in `TreeWriter`
+        return True
 
-    def copied(each: Node) -> Node:
-        if isinstance(each, Sequence):
-            return Sequence(tuple(map(copied, each.parts)))
-        if isinstance(each, Choice):
-            return Choice(tuple(map(copied, each.parts)))
-        if not isinstance(each, Repeat):
-            return each
-        body = copied(each.body)
-        first = [body] * each.least
-        if each.most is None:
-            return Sequence((*first, Repeat(body, 0, None)))
-        rest: Node = Sequence(())
-        for _ in range(each.most - each.least):
-            rest = Repeat(Sequence((body, rest)), 0, 1)
-        return Sequence((*first, rest))
 
-    if size(node) > MAX_COPIES or any(isinstance(each, Repeat) and (each.most or 0) > 200 for each in walk(node)):
-        return None
-    return copied(node)
+def _size(node: Node) -> int:
+    """About the number of states of a tree whose repetitions are written out."""
+    if isinstance(node, Repeat):
+        return _size(node.body) * max(node.least, node.most or 1, 1)
+    return 1 + sum(map(_size, children(node)))
 
 
 def _with_missing(part: Part, least: int, most: int | None) -> Part | None:
@@ -303,22 +287,22 @@ def _of_others(texts: frozenset[str]) -> Part | None:
                 trie[trie[state][char]] = {}
             state = trie[state][char]
         ends.add(state)
-    for state, children in trie.items():
+    for state, followers in trie.items():
         if state not in ends:
             builder.read(state, QUOTE, QUOTE, end)
-        if all(" " <= char <= "~" and char not in '"\\' for char in children):
+        if all(" " <= char <= "~" and char not in '"\\' for char in followers):
             builder.skip(state, long)
             first = 0x20
-            for code in [*sorted({*map(ord, children), QUOTE, BACKSLASH}), 0x80]:
+            for code in [*sorted({*map(ord, followers), QUOTE, BACKSLASH}), 0x80]:
                 if first < code:
                     builder.read(state, first, code - 1, free)
                 first = code + 1
-            for char, child in children.items():
+            for char, child in followers.items():
                 builder.read(state, ord(char), ord(char), child)
             continue
-        codes = sorted(map(ord, children))
+        codes = sorted(map(ord, followers))
         add_character(builder, state, difference(ALL_PLAIN, of_runs((code, code) for code in codes)), free)
-        for char, child in children.items():
+        for char, child in followers.items():
             add_character(builder, state, of_runs([(ord(char), ord(char))]), child)
     return _opened(builder.part(start, [end], [free, *trie]), 1)
 

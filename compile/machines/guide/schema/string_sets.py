@@ -15,25 +15,38 @@ from fst.compile.machines.guide.schema.patterns import anything, matching, nothi
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError
 
-MAX_TERMS = 400
+MAX_TERMS = 16  # maximum number of terms of an intersection; more terms are joined to an automaton
+MAX_COUNT = 1 << 31  # larger than any length
 MAX_LENGTH = 1 << 12  # maximum length, in code points, that is counted by copies: where a tally does not fit
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A union of many terms, which became an automaton."""
+
+    language: Language
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The strings in which a pattern of JSON Schema matches, or the strings of a format. See `pattern_of`."""
+    """The strings in which a pattern of JSON Schema matches, the strings of a format, or those of an automaton. See `pattern_of`."""
 
     text: str
     is_format: bool = False
+    automaton: Automaton | None = None
 
     @cached_property
     def tree(self) -> Node | None:
         """The tree of whole strings; None if it would contain an assertion."""
+        if self.automaton is not None:
+            return None
         return formats.tree_of(self.text) if self.is_format else tree_of(self.text)
 
     @cached_property
     def language(self) -> Language:
         """The strings as an automaton."""
+        if self.automaton is not None:
+            return self.automaton.language
         return formats.of_format(self.text) if self.is_format else matching(self.text)
 
     @cached_property
@@ -79,6 +92,24 @@ def _ends(node: Node, text: str, starts: set[int]) -> set[int]:
     return found
 
 
+def lengths(node: Node) -> tuple[int, int | None]:
+    """The smallest and the largest length of the texts of a tree without assertions, in characters; None: no bound."""
+    if isinstance(node, Characters):
+        return 1, 1
+    if isinstance(node, Repeat):
+        least, most = lengths(node.body)
+        return least * node.least, 0 if most == 0 or node.most == 0 else None if node.most is None or most is None else most * node.most
+    assert isinstance(node, Sequence | Choice)
+    if not node.parts:
+        return 0, 0
+    found = [lengths(part) for part in node.parts]
+    longest = [most for _, most in found if most is not None]
+    is_bounded = len(longest) == len(found)
+    if isinstance(node, Choice):
+        return min(least for least, _ in found), max(longest) if is_bounded else None
+    return sum(least for least, _ in found), sum(longest) if is_bounded else None
+
+
 class Strings(NamedTuple):
     """A term: the strings of a list; or the strings of all patterns and of no excluded pattern, with certain lengths, that are not listed.
 
@@ -117,9 +148,25 @@ class Strings(NamedTuple):
             return True
         if not self.patterns and not self.excluded:
             return self.most == 0 and "" in self.without  # there are more strings of one character than `without` can list
-        if len(self.patterns) == 1 and self[2:] == EVERY[2:]:
-            return not self.patterns[0].has_strings
+        if len(self.patterns) == 1 and not self.excluded and not self.without:
+            is_within = self._is_within(self.patterns[0])
+            if is_within is not None:
+                return not is_within
         return _language(self).is_empty
+
+    def _is_within(self, pattern: Pattern) -> bool | None:
+        """Whether a string of a pattern has a length of the term; None: not known."""
+        if not self.least and self.most is None:
+            return pattern.has_strings
+        if pattern.tree is None or not pattern.has_strings:
+            return None
+        least, most = lengths(pattern.tree)
+        if (most is not None and most < self.least) or (self.most is not None and self.most < least):
+            return False
+        upper = MAX_COUNT if self.most is None else self.most
+        if self.least <= least <= upper or (most is None and self.most is None):
+            return True
+        return True if most is not None and self.least <= most <= upper else None
 
     @property
     def language(self) -> Language:
@@ -167,8 +214,6 @@ def _kept(terms: Iterable[Strings]) -> tuple[Strings, ...]:
     found = dict.fromkeys(each for each in terms if each.listed != frozenset() and (each.most is None or each.least <= each.most))
     if EVERY in found:
         return ALL
-    if len(found) > MAX_TERMS:
-        raise UnsupportedError(f"a combination of schemas has more than {MAX_TERMS} alternatives")
     lists = [each.listed for each in found if each.listed is not None]
     if len(lists) > 1:
         return (Strings(frozenset().union(*lists)), *(each for each in found if each.listed is None))
@@ -179,7 +224,14 @@ def both(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strin
     """The strings that are in both sets."""
     if first is ALL or second is ALL:
         return second if first is ALL else first
+    if len(first) * len(second) > MAX_TERMS:
+        first, second = _joined(first), _joined(second)
     return _kept(_both(one, other) for one, other in product(first, second))
+
+
+def _joined(terms: tuple[Strings, ...]) -> tuple[Strings, ...]:
+    """A set as one term."""
+    return terms if len(terms) < 2 else (Strings(patterns=(Pattern("", automaton=Automaton(language_of(terms))),)),)
 
 
 def either(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strings, ...]:
