@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from decimal import Decimal
-from fractions import Fraction
-from math import ceil, comb, floor
-from typing import Any
-
-from fst.compile.machines.guide.schema import number_sets, string_sets
 from fst.compile.machines.guide.schema.counting import Counting
-from fst.compile.machines.guide.schema.document import LocatedError
-from fst.compile.machines.guide.schema.lazy_values import Arrays, Values
+from fst.compile.machines.guide.schema.different import Different
+from fst.compile.machines.guide.schema.lazy_values import Arrays
 from fst.compile.machines.guide.schema.value_builder import ValueBuilder
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import UNLIMITED, Part
-
-MAX_SETS = 1 << 12  # maximum number of sets of different items in an array whose items are at certain places
 
 
 class ArrayBuilder(ValueBuilder):
@@ -105,19 +96,16 @@ class ArrayBuilder(ValueBuilder):
                     self.skip(source, end)
 
     def _add_different(self, term: Arrays, start: int, end: int) -> None:
-        """Add items that differ; each has one of few values, which are the keys of a tally."""
-        places = [*term.first, *([term.rest] if term.most is None or term.most > len(term.first) else [])]
-        single = {key: each for values in places for key, each in self._single(values, term.differ).items()}
-        if term.first or term.some:
-            self._add_different_at(term, single, start, end)
-            return
-        if len(single) < term.least:
+        """Add items that differ; each has one of few values, which are the keys of a tally if items do not depend on their places."""
+        found = Different(self.algebra, term)
+        if found.steps:
+            self._add_different_at(found, start, end)
             return
         entered, first, before, after = (self.state() for _ in range(4))
-        self.enter(start, term.least, len(single) if term.most is None else min(term.most, len(single)), entered)
+        self.enter(start, term.least, found.most, entered)
         self.count(entered, first)
         self.skip(first, before)
-        for key, values in enumerate(single.values()):
+        for key, values in enumerate(found.single.values()):
             used = self.state()
             self.use(before, key, False, used)
             self.values(values, used, after)
@@ -127,64 +115,14 @@ class ArrayBuilder(ValueBuilder):
         for state in (entered, spaced):
             self.exit(state, end)
 
-    def _add_different_at(self, term: Arrays, single: dict[Any, Values], start: int, end: int) -> None:
-        """Add items that differ and depend on their places. A state is the number of items and, as bits, the values and conditions met."""
-        most = len(single) if term.most is None else min(term.most, len(single))
-        if sum(comb(len(single), count) for count in range(most + 1)) > MAX_SETS:
-            what = f"for more than {MAX_SETS:,} sets of items; use a smaller maxItems, or remove it"
-            raise LocatedError(f"{term.differ} is not supported {what}")
-        if any(each.most is not None or each.least > 1 for each in term.some):
-            raise LocatedError(f"{term.differ} is not supported together with minContains and maxContains; remove it")
-        needed = ((1 << len(term.some)) - 1) << len(single)
-        states = {(0, 0): start}
-        waiting = [(0, 0)]
-        for count, met in waiting:  # the loop appends to `waiting`
-            state = states[count, met]
-            if count >= term.least and met & needed == needed:
-                self.skip(state, end)
-            if count == most:
-                continue
-            before = self.mark(state, b",") if count else state
-            for bit, values in enumerate(single.values()):
-                if met >> bit & 1 or not self._meets(values, term.item(count)):
-                    continue
-                some = sum(1 << which for which, each in enumerate(term.some) if count >= each.place and self._meets(values, each.values))
-                following = count + 1, met | 1 << bit | some << len(single)
+    def _add_different_at(self, found: Different, start: int, end: int) -> None:
+        states = {state: self.state() for state in found.steps}
+        self.skip(start, states[0, 0])
+        for state, steps in found.steps.items():
+            before = self.mark(states[state], b",") if state[0] else states[state]
+            for values, following in steps:
                 after = self.state()
                 self.values(values, before, after)
-                if following not in states:
-                    states[following] = self.state()
-                    waiting.append(following)
                 self.skip(self.space(after), states[following])
-
-    def _meets(self, values: Values, other: Values) -> bool:
-        return self.algebra.has_values(self.algebra.intersection(values, other))
-
-    @staticmethod
-    def _single(values: Values, path: str) -> dict[Hashable, Values]:
-        """The set of each single value of a set, by key."""
-        if values.arrays or values.objects or any(each.listed is None for each in values.strings) or not all(map(_is_few, values.numbers)):
-            what = "for items other than a few strings, numbers and literals; list them by enum, or remove it"
-            raise LocatedError(f"{path} is not supported {what}")
-        found: dict[Hashable, Values] = {("", each): Values.of(frozenset([each])) for each in sorted(values.literals)}
-        numbers = {number for term in values.numbers for number in _members(term)}
-        found |= {number: Values.of(numbers=number_sets.listed([number])) for number in sorted(numbers)}
-        texts = sorted({text for term in values.strings for text in term.listed or ()})
-        return found | {text: Values.of(strings=string_sets.listed([text])) for text in texts}
-
-def _is_few(term: number_sets.Numbers) -> bool:
-    """Whether a term has few numbers."""
-    return term.listed is not None or (term.is_integral and None not in (term.least, term.most))
-
-
-def _members(term: number_sets.Numbers) -> Iterator[Decimal]:
-    """The numbers of a term that has few."""
-    if term.listed is not None:
-        yield from term.listed
-        return
-    first, last = ceil(Fraction(term.least or 0)), floor(Fraction(term.most or 0))
-    for count, number in enumerate(map(Decimal, range(first, last + 1))):
-        if count > MAX_SETS:
-            raise UnsupportedError(f"the items of an array that must differ have more than {MAX_SETS:,} values")
-        if term.has(number):
-            yield number
+        for state in found.finals:
+            self.skip(states[state], end)

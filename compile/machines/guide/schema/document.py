@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 # Keywords whose value is a schema, a list of schemas, or an object of schemas.
-ONE = (
-    *("additionalProperties", "additionalItems", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then"),
-    *("unevaluatedItems", "unevaluatedProperties"),
+ONE = frozenset(
+    [
+        *("additionalProperties", "additionalItems", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then"),
+        *("unevaluatedItems", "unevaluatedProperties"),
+    ]
 )
-LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+LISTS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
+MAPS = frozenset(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"])
+NAMING = frozenset(["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])  # keywords that give a schema a name
 OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 ANNOTATING_DRAFTS = ("2019-09", "2020-12")  # in these drafts, ``format`` is an annotation
 
@@ -33,15 +35,16 @@ def joined(path: str, *names: str | int) -> str:
     return "/".join([path, *(str(name).replace("~", "~0").replace("/", "~1") for name in names)])
 
 
-def subschemas(schema: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
-    """The schemas directly below a schema, and their paths."""
-    for name, value in schema.items():
-        if name in ONE and isinstance(value, dict | bool):
-            yield joined(path, name), value
-        elif name in LISTS and isinstance(value, list):
-            yield from ((joined(path, name, place), each) for place, each in enumerate(value))
-        elif name in MAPS and isinstance(value, dict):
-            yield from ((joined(path, name, key), each) for key, each in value.items())
+Place = tuple["Place | None", tuple[str | int, ...]]  # the place of the schema around a schema, and the names from there on
+
+
+def path_of(place: Place | None) -> str:
+    """The path of a schema."""
+    names: list[str | int] = []
+    while place is not None:
+        names[:0] = place[1]
+        place = place[0]
+    return joined("#", *names)
 
 
 class Document:
@@ -49,42 +52,62 @@ class Document:
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
-        self._by_uri: dict[str, tuple[Any, str]] = {"": (schema, "#")}
-        self._bases: dict[int, str] = {}
+        self._by_uri: dict[str, tuple[Any, Place | None]] = {"": (schema, None)}
+        self._root = ""
+        self._bases: dict[int, str] = {}  # the base URI of each schema, by id, unless it is that of the document
         self.dynamic: dict[str, dict[str, tuple[Any, str]]] = {}  # for each base URI, the schemas and paths of its dynamic anchors
         draft = schema.get("$schema") if isinstance(schema, dict) else None
         draft = draft if isinstance(draft, str) else ""
         self.is_old = any(name in draft for name in OLD_DRAFTS)
         self.annotates_formats = any(name in draft for name in ANNOTATING_DRAFTS)
-        waiting = [("#", schema, "")]
-        for path, each, base in waiting:  # the loop appends to `waiting`
-            if isinstance(each, dict) and id(each) not in self._bases:
-                base = self._named(each, path, base)
-                waiting += [(*found, base) for found in subschemas(each, path)]
+        self._walk(schema)
 
-    def _named(self, schema: dict[str, Any], path: str, base: str) -> str:
+    def _walk(self, schema: Any) -> None:
+        """Find the names of all schemas in the document."""
+        seen: set[int] = set()
+        waiting: list[tuple[Any, Place | None, str]] = [(schema, None, "")]
+        while waiting:
+            each, place, base = waiting.pop()
+            if type(each) is not dict or id(each) in seen:
+                continue
+            seen.add(id(each))
+            if not NAMING.isdisjoint(each):
+                base = self._named(each, place, base)
+                if place is None:
+                    self._root = base
+            if base != self._root:
+                self._bases[id(each)] = base
+            for name, value in each.items():
+                if type(value) is dict:
+                    if name in ONE:
+                        waiting.append((value, (place, (name,)), base))
+                    elif name in MAPS:
+                        waiting += [(below, (place, (name, key)), base) for key, below in value.items() if type(below) is dict]
+                elif type(value) is list and name in LISTS:
+                    waiting += [(below, (place, (name, number)), base) for number, below in enumerate(value) if type(below) is dict]
+
+    def _named(self, schema: dict[str, Any], place: Place | None, base: str) -> str:
         """Store the names by which a schema can be referenced; return its base URI."""
         own = schema.get("$id", schema.get("id") if self.is_old else None)
         if isinstance(own, str) and not (self.is_old and "$ref" in schema):
             uri, fragment = urldefrag(resolved(base, own))
             if fragment:  # the name of a schema in drafts up to 7
-                self._by_uri.setdefault(f"{uri}#{fragment}", (schema, path))
+                self._by_uri.setdefault(f"{uri}#{fragment}", (schema, place))
             else:
                 base = uri
-                self._by_uri.setdefault(base, (schema, path))
+                self._by_uri.setdefault(base, (schema, place))
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(schema.get(keyword), str):
-                self._by_uri.setdefault(f"{base}#{schema[keyword]}", (schema, path))
+                self._by_uri.setdefault(f"{base}#{schema[keyword]}", (schema, place))
         if isinstance(schema.get("$dynamicAnchor"), str):
-            self.dynamic.setdefault(base, {}).setdefault(schema["$dynamicAnchor"], (schema, path))
+            self.dynamic.setdefault(base, {}).setdefault(schema["$dynamicAnchor"], (schema, path_of(place)))
         if schema.get("$recursiveAnchor") is True:
-            self.dynamic.setdefault(base, {}).setdefault("", (schema, path))
-        self._bases[id(schema)] = base
+            self.dynamic.setdefault(base, {}).setdefault("", (schema, path_of(place)))
         return base
 
     def base(self, schema: Any) -> str:
         """The base URI of a schema."""
-        return self._bases.get(id(schema), "")
+        return self._bases.get(id(schema), self._root)
 
     def found(self, reference: str, schema: dict[str, Any], path: str, keyword: str = "$ref") -> tuple[Any, str]:
         """The schema that a reference in a schema refers to, and its path."""
@@ -92,11 +115,11 @@ class Document:
         fragment = unquote(fragment)
         whole = f"{uri}#{fragment}"
         if fragment and whole in self._by_uri:
-            return self._by_uri[whole]
+            return self._by_uri[whole][0], path_of(self._by_uri[whole][1])
         place = joined(path, keyword)
         if uri not in self._by_uri:
             raise LocatedError(f"{place} is {quoted(reference)}, which is not in the document; put it under $defs")
-        at, found = self._by_uri[uri]
+        at, found = self._by_uri[uri][0], path_of(self._by_uri[uri][1])
         if fragment and not fragment.startswith("/"):
             raise VocabularyError(f"{place} is {quoted(reference)}; expected the name or the path of a schema")
         for name in fragment.split("/")[1:]:
@@ -108,7 +131,7 @@ class Document:
             else:
                 raise VocabularyError(f"{place} is {quoted(reference)}; expected the path of a schema in the document")
             found = joined(found, name)
-            if isinstance(at, dict):
+            if isinstance(at, dict) and uri != self._root:
                 self._bases.setdefault(id(at), uri)
         return at, found
 

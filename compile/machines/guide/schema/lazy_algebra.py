@@ -10,6 +10,7 @@ from typing import Any
 
 from fst.compile.machines.guide.schema import number_sets, string_sets
 from fst.compile.machines.guide.schema.counting import Counting
+from fst.compile.machines.guide.schema.different import Different
 from fst.compile.machines.guide.schema.document import LocatedError
 from fst.compile.machines.guide.schema.lazy_values import (
     ALL_ARRAYS,
@@ -333,7 +334,7 @@ class Algebra:
 
     def _needed(self, values: Values) -> Iterator[Values]:
         """The sets on which it depends whether a set contains an array or an object."""
-        for array in (each for term in values.arrays for each in self.expanded(term)):
+        for array in (each for term in values.arrays for each in self.expanded(term) if not each.differ or each.least < 2):
             yield from (array.item(place) for place in range(min(array.least, len(array.first) + 1)))
             if array.some:
                 yield from (each for place in range(len(array.first) + 1) for _, each in self.contained(array, place))
@@ -360,6 +361,8 @@ class Algebra:
         return self._expansions[id(term)][1]
 
     def _has_array(self, term: Arrays) -> bool:
+        if term.differ and term.least > 1:
+            return Different(self, term).exists
         if term.some:
             return Counting.of(self.contained, term, lambda values: bool(values.has_values)) is not None
         return all(term.item(place).has_values for place in range(min(term.least, len(term.first) + 1)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from fst.compile.machines.guide.regex import Pattern
 from fst.compile.machines.guide.schema.array_builder import ArrayBuilder
@@ -63,7 +63,9 @@ class SchemaParts:
         if whitespace != WHITESPACE:
             need_whitespace(whitespace)
         self.has_any_order = order == "any"
-        self.space: Node | None = Pattern(whitespace).tree if whitespace else None
+        self.space: Node | Literal["optional"] | None = Pattern(whitespace).tree if whitespace else None
+        if whitespace == WHITESPACE:
+            self.space = "optional"
         self._numbers: dict[Hashable, int] = {}
         self._makers: list[tuple[object, str, Callable[[], Part | None]]] = []  # the set of a part is kept, so that no other gets its id
         self._parts: dict[int, Part] = {}

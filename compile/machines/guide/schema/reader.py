@@ -42,6 +42,14 @@ COMBINING = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentRequ
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 MAX_COUNT = 1 << 31
 
+MAX_LEVELS = 20  # of required properties that are looked at without an evaluation
+# Keywords that may exclude values in ways that only an evaluation finds; and others, for each type.
+UNCERTAIN = frozenset([*COMBINING, *UNEVALUATED, "const"])
+BOUNDED_STRINGS = frozenset(["minLength", "maxLength", "pattern", "format"])
+BOUNDED_ARRAYS = frozenset(["minItems", "contains"])
+BOUNDED_NUMBERS = frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
+BOUNDED_OBJECTS = frozenset(["minProperties", "maxProperties", "patternProperties", "propertyNames"])
+
 Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
 
 
@@ -59,6 +67,7 @@ class Reader:
         self.algebra = Algebra()
         self._kept: dict[tuple[int, Scope, bool], Values] = {}
         self._targets: dict[int, tuple[Any, str]] = {}  # of dynamic anchors, by id
+        self._plain: dict[int, bool] = {}  # whether each schema, by id, plainly allows a value
 
     def whole(self) -> Values:
         """The set of the document."""
@@ -82,8 +91,45 @@ class Reader:
             schema, path, scope = self._referenced(schema, "$ref", path, scope)
         key = id(schema), scope, in_place
         if key not in self._kept:
-            self._kept[key] = self.algebra.lazy(path, lambda: self._evaluated(schema, path, scope))
+            found = self._kept[key] = self.algebra.lazy(path, lambda: self._evaluated(schema, path, scope))
+            if self._has_values(schema):
+                found.has_values = True
         return self._kept[key]
+
+    def _has_values(self, schema: Any, levels: int = MAX_LEVELS) -> bool:
+        """Whether a schema plainly allows a value, so that it need not be evaluated to know this."""
+        if not isinstance(schema, dict):
+            return schema is True
+        if id(schema) not in self._plain:
+            self._plain[id(schema)] = False  # while it is looked at
+            self._plain[id(schema)] = levels > 0 and self._allows(schema, levels - 1)
+        return self._plain[id(schema)]
+
+    def _allows(self, schema: dict[str, Any], levels: int) -> bool:
+        if not UNCERTAIN.isdisjoint(schema):
+            return False
+        names = schema.get("type", TYPES)
+        names = (names,) if isinstance(names, str) else names
+        if "enum" in schema:
+            values = schema["enum"]
+            return isinstance(values, list) and TYPED.isdisjoint(schema.keys() - {"enum", "type"}) and any(
+                isinstance(value, str) for value in values
+            ) and "string" in names
+        if "boolean" in names or "null" in names:
+            return True
+        if "string" in names and BOUNDED_STRINGS.isdisjoint(schema):
+            return True
+        if "array" in names and BOUNDED_ARRAYS.isdisjoint(schema):
+            return True
+        if ("number" in names or "integer" in names) and BOUNDED_NUMBERS.isdisjoint(schema):
+            return True
+        if "object" not in names or not BOUNDED_OBJECTS.isdisjoint(schema):
+            return False
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+        if not isinstance(properties, dict) or not isinstance(required, list | tuple):
+            return False
+        others = schema.get("additionalProperties", True)
+        return all(self._has_values(properties.get(name, others), levels) for name in required)
 
     @staticmethod
     def _is_reference(schema: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.schema import number_parts, string_parts, string_sets
@@ -14,6 +14,7 @@ from fst.compile.machines.guide.schema.string_parts import json_text
 from fst.compile.patterns.tree import Node
 from fst.machines.guide.parts import Part
 
+SPACE = 0x20
 MANY_TERMS = 3  # a set with more terms of arrays and objects is a part of its own
 
 
@@ -22,12 +23,12 @@ class Maker(Protocol):
 
     Attributes:
         algebra: the operations on sets.
-        space: the whitespace between two tokens of JSON; None: none.
+        space: the whitespace between two tokens of JSON; None: none; "optional": one space or none.
         has_any_order: whether properties are in any order.
     """
 
     algebra: Algebra
-    space: Node | None
+    space: Node | Literal["optional"] | None
     has_any_order: bool
 
     def number(self, key: Hashable, kept: object, path: str, make: Callable[[], Part | None]) -> int:
@@ -89,6 +90,11 @@ class ValueBuilder(PartBuilder):
 
     def space(self, start: int) -> int:
         """Add whitespace; return the state after it."""
+        if self.maker.space == "optional":
+            end = self.state()
+            self.read(start, SPACE, SPACE, end)
+            self.skip(start, end)
+            return end
         return start if self.maker.space is None else self.node(self.maker.space, start)
 
     def mark(self, start: int, mark: bytes) -> int:
