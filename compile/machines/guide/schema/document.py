@@ -57,7 +57,7 @@ class Document:
         self._bases: dict[int, str] = {}  # the base URI of each schema, by id, unless it is that of the document
         self.dynamic: dict[str, dict[str, tuple[Any, str]]] = {}  # for each base URI, the schemas and paths of its dynamic anchors
         draft = schema.get("$schema") if isinstance(schema, dict) else None
-        draft = draft if isinstance(draft, str) else ""
+        self.draft = draft = draft if isinstance(draft, str) else ""
         self.is_old = any(name in draft for name in OLD_DRAFTS)
         self.annotates_formats = any(name in draft for name in ANNOTATING_DRAFTS)
         self._walk(schema)

@@ -176,7 +176,7 @@ def _add_number(builder: PartBuilder, number: Decimal, start: int, end: int, *, 
 
 def _digits(number: Decimal) -> tuple[bytes, bytes]:
     """The digits before the point and after it, without zeros at the end of the fraction."""
-    first, _, last = f"{abs(number):f}".partition(".")
+    first, _, last = f"{number.copy_abs():f}".partition(".")
     return (first.lstrip("0") or "0").encode(), last.rstrip("0").encode()
 
 

@@ -25,6 +25,7 @@ from fst.compile.machines.guide.schema.lazy_values import (
 )
 from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
 from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
+from fst.compile.machines.guide.schema.unevaluated import Cases
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -65,6 +66,8 @@ class Reader:
     def __init__(self, document: Document, asserts_formats: bool, *, strict: bool = False) -> None:
         self._document, self._asserts_formats, self._strict = document, asserts_formats, strict
         self.algebra = Algebra()
+        self.is_old = document.is_old
+        self.evaluates_contained = not document.is_old and "2019-09" not in document.draft
         self._kept: dict[tuple[int, Scope, bool], Values] = {}
         self._targets: dict[int, tuple[Any, str]] = {}  # of dynamic anchors, by id
         self._plain: dict[int, bool] = {}  # whether each schema, by id, plainly allows a value
@@ -81,17 +84,17 @@ class Reader:
                 return ANY if schema else NOTHING
             if not isinstance(schema, dict):
                 raise VocabularyError(f"{path} is {quoted(schema)}; expected a schema, which is an object or a boolean")
-            if "$id" in schema:
-                scope = self._entered(self._document.base(schema), scope)
+            scope = self.inside(schema, scope)
             if "$ref" not in schema or not (self._document.is_old or self._is_reference(schema)):
                 break
             if id(schema) in seen:
                 raise LocatedError(f"{path} is a reference to itself; expected a schema with keywords")
             seen.add(id(schema))
-            schema, path, scope = self._referenced(schema, "$ref", path, scope)
+            schema, path, scope = self.referenced(schema, "$ref", path, scope)
+        in_place &= self._strict
         key = id(schema), scope, in_place
         if key not in self._kept:
-            found = self._kept[key] = self.algebra.lazy(path, lambda: self._evaluated(schema, path, scope))
+            found = self._kept[key] = self.algebra.lazy(path, lambda: self._evaluated(schema, path, scope, in_place=in_place))
             if self._has_values(schema):
                 found.has_values = True
         return self._kept[key]
@@ -138,7 +141,7 @@ class Reader:
 
     # References.
 
-    def _referenced(self, schema: dict[str, Any], keyword: str, path: str, scope: Scope) -> tuple[Any, str, Scope]:
+    def referenced(self, schema: dict[str, Any], keyword: str, path: str, scope: Scope) -> tuple[Any, str, Scope]:
         """The schema of a reference, its path and its scope."""
         reference = _expected(schema, keyword, str, path, "a string")
         found, place = self._document.found(reference, schema, path, keyword)
@@ -155,6 +158,10 @@ class Reader:
                     break
         return found, place, self._entered(self._document.base(found), scope)
 
+    def inside(self, schema: dict[str, Any], scope: Scope) -> Scope:
+        """The scope inside a schema."""
+        return self._entered(self._document.base(schema), scope) if "$id" in schema else scope
+
     def _entered(self, base: str, scope: Scope) -> Scope:
         """The scope inside a resource: outer resources determine the meaning of dynamic anchors first."""
         for name, target in self._document.dynamic.get(base, {}).items():
@@ -165,16 +172,15 @@ class Reader:
 
     # Schemas.
 
-    def _evaluated(self, schema: dict[str, Any], path: str, scope: Scope) -> Values:
-        for name in UNEVALUATED:
-            if schema.get(name, True) is not True:
-                raise LocatedError(f"{joined(path, name)} is not supported; remove it")
+    def _evaluated(self, schema: dict[str, Any], path: str, scope: Scope, *, in_place: bool) -> Values:
+        if any(schema.get(name, True) is not True for name in UNEVALUATED) or (self._strict and not in_place):
+            return Cases(self).closed(schema, path, scope, strict=self._strict and not in_place)
         found: list[Values] = []
-        for keyword in self._order(schema):
+        for keyword in self.order(schema):
             found += self.meaning(keyword, schema, path, scope)
         return self.algebra.intersection(*found)
 
-    def _order(self, schema: dict[str, Any]) -> list[str]:
+    def order(self, schema: dict[str, Any]) -> list[str]:
         """The keywords that restrict values, in their order in the schema; the keywords of single types count as one, which is in the place
         of ``properties``, or else of the first of them.
         """
@@ -196,13 +202,13 @@ class Reader:
         if keyword == "type":
             return [self.typed(schema, path, scope)]
         if keyword in REFERENCES:
-            return [self.values(*self._referenced(schema, keyword, path, scope), in_place=True)]
+            return [self.values(*self.referenced(schema, keyword, path, scope), in_place=True)]
         if keyword in ("allOf", "anyOf", "oneOf"):
             listed = _expected(schema, keyword, list, path, "an array")
             each_of = [at(keyword, place) for place in range(len(listed))]
             if keyword == "allOf":
                 return each_of
-            return [algebra.union(*each_of)] if keyword == "anyOf" else [self._one_of(each_of)]
+            return [algebra.union(*each_of)] if keyword == "anyOf" else [algebra.union(*self.each_alone(each_of))]
         if keyword == "not":
             return [algebra.complement(at("not"))]
         if keyword == "if":
@@ -211,17 +217,15 @@ class Reader:
                 return []
             condition = at("if")
             return [algebra.union(algebra.intersection(condition, yes), algebra.intersection(algebra.complement(condition), no))]
-        return [algebra.union(self._absent(name), values) for name, values in self.dependencies(keyword, schema, path, scope)]
+        return [algebra.union(self.absent(name), values) for name, values in self.dependencies(keyword, schema, path, scope)]
 
-    def _one_of(self, each_of: list[Values]) -> Values:
-        """The values that are in exactly one of several sets."""
-        complements = [self.algebra.complement(each) for each in each_of] if len(each_of) > 1 else []
-        return self.algebra.union(
-            *(
-                self.algebra.intersection(values, *(each for other, each in enumerate(complements) if other != place))
-                for place, values in enumerate(each_of)
-            )
-        )
+    def each_alone(self, sets: list[Values]) -> list[Values]:
+        """For each set, the values that are in none of the others."""
+        complements = [self.algebra.complement(each) for each in sets] if len(sets) > 1 else []
+        return [
+            self.algebra.intersection(values, *(each for other, each in enumerate(complements) if other != place))
+            for place, values in enumerate(sets)
+        ]
 
     # The values of one type.
 
@@ -389,7 +393,7 @@ class Reader:
             else:
                 yield name, self.values(needed, place, scope, in_place=True)
 
-    def _absent(self, name: str) -> Values:
+    def absent(self, name: str) -> Values:
         """The values that have no property of a name."""
         term = Objects({name: Property(NOTHING)}, ANY.objects[0].others)
         return Values.of(LITERALS, number_sets.ALL, string_sets.ALL, ANY.arrays, (term,))
