@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, comb, floor
@@ -19,8 +19,9 @@ State = tuple[int, int]  # the number of items; as bits, the values that they ha
 
 
 class _Algebra(Protocol):
-    has_values: Callable[[Values], bool]
-    intersection: Callable[..., Values]
+    def has_values(self, values: Values) -> bool: ...
+
+    def intersection(self, *sets: Values) -> Values: ...
 
 
 class Different:
