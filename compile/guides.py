@@ -30,13 +30,15 @@ def guide(
     regex: str | None = None,
     schema: Mapping[str, Any] | bool | str | None = None,
     fst: Any = None,
+    grammar: str | None = None,
+    syntax: str | None = None,
     end_id: int | None = None,
     canonical: bool = False,
     whitespace: str | None = None,
     depth: int | None = None,
     formats: bool | None = None,
 ) -> GuideTable:
-    """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
+    """Compile the token masks of a pattern, of a JSON Schema, of the strings that a machine reads, or of a grammar.
 
     The text of a token is the result of ``tok.decode``, so the first token of a text has no space before its word. The token that ends a
     text is the ``eos_token`` of the vocabulary's source; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
@@ -48,6 +50,9 @@ def guide(
         schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema. A schema whose
             automaton is too large for a table is refused; `fst.Guide` computes its masks at their first use.
         fst: a `fst.Fst`, whose input strings are the texts.
+        grammar: the text of a grammar. Its rules may call themselves only at the left or at the right end of their texts; `fst.Guide` takes
+            rules with any recursion.
+        syntax: with `grammar`, its syntax: "lark", "gbnf", "ebnf", or "structural_tag" for the JSON of a structural tag.
         end_id: the id of the special token that ends a text.
         canonical: allow only the tokens that the tokenizer itself gives; see `fst.Guide`. All states are computed, so a pattern of long
             free texts is refused; `fst.Guide` computes the masks of such patterns at their first use.
@@ -63,8 +68,8 @@ def guide(
             feature. Other reasons: no token begins one of the texts, the text of a token depends on the tokens after it, or the masks take
             more memory than a table may have. With `canonical`: there are too many states, the tokenizer encodes no text of the pattern
             into tokens of the same text, or it changes texts in a way that canonical masks do not cover.
-        VocabularyError: the schema is malformed.
-        ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
+        VocabularyError: the schema or the grammar is malformed.
+        ValueError: none, or more than one, of `regex`, `schema`, `fst` and `grammar` is given; or `syntax` is missing.
 
     Examples:
         >>> import fst
@@ -78,8 +83,8 @@ def guide(
 
     table = table_for(tokenizer, "fst.compile.guide")
     vocabulary = vocabulary_for(table, end_id)
-    options = {"whitespace": whitespace, "depth": depth, "formats": formats}
-    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
+    options = {"syntax": syntax, "whitespace": whitespace, "depth": depth, "formats": formats}
+    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, grammar=grammar, **options)
     if canonical:
         return compile_canonical(vocabulary, canonical_machine(table, vocabulary, automaton), pattern)
     return compile_masks(vocabulary, automaton, pattern)

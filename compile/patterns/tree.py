@@ -80,13 +80,18 @@ class LookBehind:
 class Leaf:
     """The base of nodes that only some languages have, such as the call of a rule in a grammar. No pattern has one."""
 
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes below the node."""
+        return ()
+
 
 Node = Characters | Sequence | Choice | Repeat | Atomic | LookAhead | LookBehind | Leaf
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The parts of a node."""
-    if isinstance(node, Sequence | Choice):
+    if isinstance(node, Sequence | Choice | Leaf):
         return node.parts
     return (node.body,) if isinstance(node, Repeat | Atomic | LookAhead) else ()
 

@@ -53,7 +53,18 @@ def test_masks_of_a_schema(tmp_path: Path) -> None:
     call("compile", "guide", tmp_path / "tok.npz", "--schema", schema, "-o", tmp_path / "guide.npz")
     assert call("explain", tmp_path / "guide.npz", "").stdout.splitlines()[2:] == ["  2   true", "  4   1"]
     both = call("compile", "guide", tmp_path / "tok.npz", "--schema", schema, "--regex", "1", "-o", tmp_path / "b.npz", code=2)
-    assert "--regex and --schema are two ways to describe texts" in both.stderr
+    assert "--regex, --schema and --grammar are three ways to describe texts" in both.stderr
+
+
+def test_masks_of_a_grammar(tokenizer: Path, tmp_path: Path) -> None:
+    """A grammar in a file becomes a table; its syntax is given, and its errors contain the line and column."""
+    grammar = written(tmp_path / "grammar.txt", b'root ::= "1" rest\nrest ::= "2" rest | "2"')
+    call("compile", "guide", tokenizer, "--grammar", grammar, "--syntax", "gbnf", "-o", tmp_path / "guide.npz")
+    assert call("explain", tmp_path / "guide.npz", "12").stdout.splitlines()[2:] == ["  5   2"]
+    alone = call("compile", "guide", tokenizer, "--grammar", grammar, "-o", tmp_path / "b.npz", code=2)
+    assert "--grammar and --syntax belong together" in alone.stderr
+    wrong = call("compile", "guide", tokenizer, "--grammar", grammar, "--syntax", "lark", "-o", tmp_path / "b.npz", code=1)
+    assert "line 1, column 7" in error_of(wrong)
 
 
 def test_options_of_schemas(tmp_path: Path) -> None:

@@ -88,10 +88,13 @@ def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
         from fst.compile.machines.guide.schema.patterns import of_strings
 
         return of_strings(texts).over_bytes(), json.dumps(texts, ensure_ascii=False)
-    if way == "grammar":
-        raise UnsupportedError("a table of a grammar is not available; make masks late: fst.Guide(tokenizer, grammar=…)")
     from fst.compile.machines.guide.schema.compiler import from_schema  # imported late, because its module makes languages with kernels
 
+    if way == "grammar":
+        from fst.compile.machines.guide.grammar.reader import read_grammar
+        from fst.compile.machines.guide.grammar.regular import from_grammar
+
+        return from_grammar(read_grammar(texts, **options), from_schema), texts
     return from_schema(texts, **options), texts if isinstance(texts, str) else json.dumps(texts)
 
 

@@ -15,9 +15,11 @@ from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.compile.patterns.parser import END_OF_TEXT, Parser
 from fst.compile.patterns.sets import ANY, Dialect, Flags
-from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, children, walk
+from fst.compile.patterns.tree import Atomic, Characters, Choice, Leaf, LookAhead, LookBehind, Node, Repeat, Sequence, children, walk
 from fst.errors import UnsupportedError, quoted
 from fst.machines.guide.parts import Part
+
+AddLeaf = Callable[[Leaf, int], int]  # adds the texts of a leaf after a state; returns the state after them
 
 STARTS = ("^", "\\A")
 NAMES = {Atomic: "an atomic group or possessive repetition", LookAhead: "a look-ahead", LookBehind: "a look-behind"}
@@ -169,7 +171,7 @@ def _least(most: int, is_enough: Callable[[int], bool]) -> int:
 
 def language_of(parts: Items[Node]) -> Language | None:
     """The language of adjacent parts; None if it has too many states."""
-    if sum(map(_size, parts)) > MAX_BUILT:
+    if sum(map(size, parts)) > MAX_BUILT:
         return None
     builder = Builder()
     try:
@@ -179,50 +181,56 @@ def language_of(parts: Items[Node]) -> Language | None:
         return None
 
 
-def _size(node: Node) -> int:
+def size(node: Node) -> int:
     """The number of parts of a node after its repeats are written out."""
-    inner = sum(map(_size, children(node)))
+    inner = sum(map(size, children(node)))
     return inner * max(node.least + 1, node.most or 0) if isinstance(node, Repeat) else inner + 1
 
 
-def _chain(builder: Builder, parts: Items[Node], start: int) -> int:
+def _no_leaf(node: Leaf, start: int) -> int:
+    raise AssertionError(f"{type(node).__name__} after state {start}")
+
+
+def _chain(builder: Builder, parts: Items[Node], start: int, leaf: AddLeaf = _no_leaf) -> int:
     """Add parts one after the other; return the state after the last."""
     for part in parts:
-        start = _add(builder, part, start)
+        start = add(builder, part, start, leaf)
     return start
 
 
-def _add(builder: Builder, node: Node, start: int) -> int:
+def add(builder: Builder, node: Node, start: int, leaf: AddLeaf = _no_leaf) -> int:
     """Add the texts of a node after a state; return the state after them, to which only these texts lead."""
     if isinstance(node, Characters):
         end = builder.state()
         builder.character(start, fragment(node.edges), end)
         return end
     if isinstance(node, Sequence):
-        return _chain(builder, node.parts, start)
+        return _chain(builder, node.parts, start, leaf)
     if isinstance(node, Repeat):
-        return _repeat(builder, node, start)
+        return _repeat(builder, node, start, leaf)
+    if isinstance(node, Leaf):
+        return leaf(node, start)
     assert isinstance(node, Choice)
     end = builder.state()
     for part in node.parts:
-        builder.skip(_add(builder, part, start), end)
+        builder.skip(add(builder, part, start, leaf), end)
     return end
 
 
-def _repeat(builder: Builder, node: Repeat, start: int) -> int:
+def _repeat(builder: Builder, node: Repeat, start: int, leaf: AddLeaf) -> int:
     for _ in range(node.least):
-        start = _add(builder, node.body, start)
+        start = add(builder, node.body, start, leaf)
     if node.most is None:
         loop, end = builder.state(), builder.state()
         builder.skip(start, loop)
-        builder.skip(_add(builder, node.body, loop), loop)
+        builder.skip(add(builder, node.body, loop, leaf), loop)
         builder.skip(loop, end)
         return end
     if node.most > node.least:
         end = builder.state()
         builder.skip(start, end)
         for _ in range(node.least, node.most):
-            start = _add(builder, node.body, start)
+            start = add(builder, node.body, start, leaf)
             builder.skip(start, end)
         return end
     return start

@@ -10,7 +10,6 @@ from fst.compile.machines.guide.compiler import described, from_fst
 from fst.compile.machines.guide.languages import ByteAutomaton, ranges_of
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import part_of_regex
-from fst.errors import not_one_of
 from fst.machines.guide.parts import Arc, Part
 
 
@@ -54,13 +53,10 @@ def _of_schema(schema: Any, *, depth: int | None = None, **options: Any) -> Text
 
 
 def _of_grammar(grammar: str, syntax: str | None = None) -> Texts:
-    from fst.compile.machines.guide.grammar import bnf, lark
     from fst.compile.machines.guide.grammar.parts import GrammarParts
+    from fst.compile.machines.guide.grammar.reader import read_grammar
 
-    readers = {"lark": lark.read_lark, "gbnf": bnf.read_gbnf, "ebnf": bnf.read_ebnf}
-    if syntax not in readers:
-        raise ValueError(f"{'no syntax is given' if syntax is None else not_one_of('syntax', syntax, readers)}; a grammar needs syntax=")
-    return GrammarParts(readers[syntax](grammar), _of_schema)
+    return GrammarParts(read_grammar(grammar, syntax), _of_schema)
 
 
 def _part_of_choice(texts: list[str]) -> Part:

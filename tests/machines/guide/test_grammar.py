@@ -15,7 +15,8 @@ from support.naive.parts import Parts, assert_sound
 from support.shared_data import TESTS
 
 from fst.compile.machines.guide.grammar.lark import COMMON, read_lark
-from fst.compile.machines.guide.grammar.parts import READERS, GrammarParts, grammar_parts
+from fst.compile.machines.guide.grammar.parts import GrammarParts
+from fst.compile.machines.guide.grammar.reader import READERS, read_grammar
 from fst.compile.machines.guide.grammar.tree import Grammar
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.errors import FstError, UnsupportedError, VocabularyError
@@ -65,7 +66,7 @@ def _assert_equal(grammar: Grammar) -> None:
         if found[0] and len(text) < LONGEST:
             work += [text + b"a", text + b"b"]
     for number, name in enumerate(["", *NAMES]):
-        if not name or name in parts.nonempty:
+        if not name or name in parts.rules.nonempty:
             assert_sound(parts.part(number), may_be_empty=not name)
 
 
@@ -279,9 +280,9 @@ def test_an_error_has_line_and_column(syntax: str, grammar: str, kind: type[FstE
 
 def test_the_syntax_is_given() -> None:
     """The syntax of a grammar is never guessed."""
-    for syntax in (None, "bnf"):
-        with pytest.raises(ValueError, match="expected 'lark', 'gbnf' or 'ebnf'"):
-            grammar_parts('root ::= "a"', syntax, lambda _: _Boolean())
+    for syntax, message in ((None, "no syntax is given"), ("bnf", "expected 'lark', 'gbnf', 'ebnf' or 'structural_tag'")):
+        with pytest.raises(ValueError, match=message):
+            read_grammar('root ::= "a"', syntax)
 
 
 def test_an_error_of_a_nested_schema_has_line_and_column() -> None:
@@ -292,6 +293,28 @@ def test_an_error_of_a_nested_schema_has_line_and_column() -> None:
 
     with pytest.raises(UnsupportedError, match=re.escape("line 2, column 4: {} is not supported")):
         GrammarParts(read_lark("start: x\nx: %json {}"), refuse)
+
+
+DEEP = [
+    ("lark", "start: " + "(" * 99 + "/" + "(" * 99 + "a" + ")" * 99 + "/" + ")" * 99),
+    ("lark", "start: " + '("b"+ ' * 99 + '"a"' + ")+" * 99),
+    ("gbnf", "root ::= " + '("b"+ ' * 99 + '"a"' + ")+" * 99),
+    ("lark", "start: /" + "(b(" * 49 + "a" + ")+)+" * 49 + "/"),
+    ("lark", "start: %json " + "[" * 100_000),
+]
+
+
+@pytest.mark.parametrize(("syntax", "grammar"), DEEP)
+def test_deep_groups_are_refused(syntax: str, grammar: str) -> None:
+    """Groups inside one another never end in a RecursionError: there are few, or they are refused."""
+    with pytest.raises(FstError, match=r"groups|levels|JSON"):
+        _parts(read_grammar(grammar, syntax)).part(0)
+
+
+def test_a_lone_surrogate_is_refused() -> None:
+    """A grammar is text; a lone surrogate is refused with its line and column."""
+    with pytest.raises(VocabularyError, match="line 2, column 6: found a lone surrogate"):
+        read_grammar('start: a\na: "b\ud800"', "lark")
 
 
 def test_nested_schemas_share_one_numbering() -> None:
@@ -321,8 +344,8 @@ def test_all_parts_of_a_grammar_are_sound(name: str) -> None:
     """No part has an empty text, a dead state, or an arc to its start."""
     parts = _parts(read_lark((GRAMMARS_OF_BENCHMARK / f"{name}.lark").read_text(encoding="utf-8")))
     assert_sound(parts.part(0), may_be_empty=True)
-    for rule in parts.nonempty:
-        assert_sound(parts.part(parts.number_of(rule)))
+    for rule in parts.rules.nonempty:
+        assert_sound(parts.part(parts.rules.number_of(rule)))
 
 
 def test_many_rules_and_long_chains() -> None:

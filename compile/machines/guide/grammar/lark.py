@@ -57,17 +57,17 @@ COMMON = {
 OPTIONS = ("no_forcing", "allow_initial_skip")  # forcing changes no text
 REFUSED = ("%declare", "%extend", "%lark", "%override", "%regex", "&", "~")
 TOKENS = {
-    "comment": r"(?:#|//)[^\n]*",
-    "newline": r"\r?\n|\r",
-    "string": r'"(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"i?',
-    "regex": r"/(?:\\.|[^/\\])+/[imslux]*",
     "rule": r"!?[_?]?[a-z][_a-z0-9-]*",
     "terminal": r"_?[A-Z][_A-Z0-9-]*",
+    "string": r'"(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"i?',
     "number": r"[+-]?[0-9]+",
+    "sign": r"->|\.\.|[:,.()\[\]{}~|=+*?&]",
+    "newline": r"\r?\n|\r",
+    "comment": r"(?:#|//)[^\n]*",
+    "regex": r"/(?:\\.|[^/\\])+/[imslux]*",
     "statement": r"%[a-z_]+",
     "token": r"<[^<>\s]+>",
     "reference": r"@[\w{}-]+",
-    "sign": r"->|\.\.|[:,.()\[\]{}~|=+*?&]",
 }
 TOKEN = re.compile(r"[ \t]*(?:" + "|".join(f"(?P<{name}>{pattern})" for name, pattern in TOKENS.items()) + ")")
 NAMES = ("rule", "terminal")
@@ -183,7 +183,7 @@ class _Reader:
 
     def _take(self) -> _Token:
         token = self._tokens[self._next]
-        self._next = min(self._next + 1, len(self._tokens) - 1)
+        self._next += self._next < len(self._tokens) - 1
         return token
 
     def _follows(self, *texts: str) -> bool:
@@ -304,7 +304,7 @@ class _Reader:
         while self._skip_bar():
             parts.append(self._sequence())
         self._depth -= 1
-        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+        return _chosen(parts)
 
     def _skip_bar(self) -> bool:
         before = self._next
@@ -402,6 +402,8 @@ class _Reader:
     def _unquoted(self, token: _Token) -> tuple[str, str]:
         """The content of a string, and its flag."""
         text = token.text.removesuffix("i")
+        if "\\" not in text:
+            return text[1:-1], token.text[len(text) :]
         content: str = json.loads(text)
         if any("\ud800" <= char <= "\udfff" for char in content):
             raise VocabularyError(f"{self._place(token)}: the string has a lone surrogate; expected characters")
@@ -416,6 +418,15 @@ class _Reader:
             return _pattern(f"(?{flags}){pattern}" if flags else pattern)
         except FstError as error:
             raise type(error)(f"{self._place(token)}: {error}") from None
+
+
+def _chosen(parts: list[Node]) -> Node:
+    """A choice, in which all lexemes with ignored text after them become one choice of lexemes with ignored text after it."""
+    lexemes = [part.parts[0] for part in parts if isinstance(part, Sequence) and part.parts[1:] == (MAYBE_IGNORED,)]
+    if len(lexemes) > 1:
+        others = [part for part in parts if not (isinstance(part, Sequence) and part.parts[1:] == (MAYBE_IGNORED,))]
+        parts = [*others, Sequence((Choice(tuple(lexemes)), MAYBE_IGNORED))]
+    return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
 
 @lru_cache(maxsize=1 << 10)

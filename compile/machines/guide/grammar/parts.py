@@ -16,35 +16,29 @@ is complete. It goes on after the left call of ``sum``, with ``"+"`` and a call 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, lru_cache
 from typing import Protocol
 
-from fst.compile.machines.guide.grammar.bnf import read_ebnf, read_gbnf
-from fst.compile.machines.guide.grammar.lark import read_lark
-from fst.compile.machines.guide.grammar.tree import Call, Grammar, Schema, Text, checked, components, first_calls, is_nullable
+from fst.compile.machines.guide.grammar.tree import (
+    KEPT_GRAMMARS,
+    Call,
+    Free,
+    Grammar,
+    Schema,
+    Text,
+    checked,
+    components,
+    first_calls,
+    is_nullable,
+)
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
-from fst.compile.patterns.tree import Node, Repeat, walk
-from fst.errors import FstError, not_one_of
+from fst.compile.patterns.code_points import Set, complement, of_text
+from fst.compile.patterns.tree import Choice, Node, Repeat, walk
+from fst.errors import FstError
 from fst.machines.guide.parts import CALL, SKIP, Move, Part
 
 MAX_INLINED = 16  # maximum number of nodes of a rule that is written at its calls; a string counts as the number of its bytes
-
-
-READERS = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
-
-
-def grammar_parts(text: str, syntax: str | None, schema_parts: Callable[[str], Maker]) -> GrammarParts:
-    """The parts of a grammar in one of the syntaxes of `READERS`. Errors are those of `GrammarParts` and of the readers.
-
-    Examples:
-        >>> parts = grammar_parts('root ::= "a" root | "b"', "gbnf", lambda schema: ...)
-        >>> parts.part(0).arcs
-        [(0, 97, 97, 2), (0, 98, 98, 1)]
-    """
-    if syntax not in READERS:
-        raise ValueError(not_one_of("syntax", syntax, READERS))
-    return GrammarParts(READERS[syntax](text), schema_parts)
 
 
 class Maker(Protocol):
@@ -68,29 +62,68 @@ class GrammarParts:
     """
 
     def __init__(self, grammar: Grammar, schema_parts: Callable[[str], Maker]) -> None:
-        self.rules, self._start = grammar.rules, grammar.start
-        self._called, self.nullable, self.nonempty = checked(grammar)
-        self.nullable_nodes: dict[Node, bool] = {}  # what is known
-        self._names = [*self.rules]
-        self._numbers = {name: number for number, name in enumerate(self._names, 1)}
-        self._inner: list[tuple[Maker, int]] = []  # for each number after those of the rules: its maker, and its number there
-        self._outer: dict[tuple[Maker, int], int] = {}
-        self._schemas: dict[Schema, int] = {}
-        for node in (node for rule in self.rules.values() for node in walk(rule.tree) if isinstance(node, Schema)):
-            self._schemas[node] = self._numbered(_maker(node, schema_parts), 0)
+        self.rules = rule_parts(grammar)
+        # For each number after those of the rules, its maker, and the number that this maker uses.
+        self._inner: list[tuple[Maker, int]] = [(_maker(node, schema_parts), 0) for node in self.rules.schemas]
+        self._outer = {inner: number for number, inner in enumerate(self._inner, len(self.rules.names))}
 
     def part(self, number: int) -> Part:
         """The part of a number."""
-        if number > len(self._names):
-            maker, inner = self._inner[number - len(self._names) - 1]
-            part = maker.part(inner)
-            return part._replace(moves=[self._renumbered(maker, move) for move in part.moves])
-        name = self._names[number - 1] if number else self._start
-        return _RuleWriter(self, self._groups.get(name, ())).part(name, is_whole=number == 0)
+        if number < len(self.rules.names):
+            return self.rules.part(number)
+        maker, inner = self._inner[number - len(self.rules.names)]
+        part = maker.part(inner)
+        return part._replace(moves=[self._renumbered(maker, move) for move in part.moves])
+
+    def _renumbered(self, maker: Maker, move: Move) -> Move:
+        start, kind, first, second, end = move
+        if kind != CALL:
+            return move
+        inner = maker, first
+        if inner not in self._outer:
+            self._outer[inner] = len(self.rules.names) + len(self._inner)
+            self._inner.append(inner)
+        return start, kind, self._outer[inner], second, end
+
+
+@lru_cache(maxsize=KEPT_GRAMMARS)
+def rule_parts(grammar: Grammar) -> RuleParts:
+    """The parts of the rules of a grammar, which all guides of the grammar share."""
+    return RuleParts(grammar)
+
+
+class RuleParts:
+    """The parts of the rules of a grammar, which are kept.
+
+    Attributes:
+        rules: the rules.
+        names: for each number of a part, the name of its rule; number 0 is the rule of whole texts.
+        schemas: the nested schemas. Their numbers follow those of the rules.
+        nullable: the rules that have an empty text.
+        nonempty: the rules that have another text.
+        nullable_nodes: whether a node has an empty text, as far as it is known.
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.rules = grammar.rules
+        self._called, self.nullable, self.nonempty = checked(grammar)
+        self.names = [grammar.start, *self.rules]
+        self.schemas = [node for rule in self.rules.values() for node in walk(rule.tree) if isinstance(node, Schema)]
+        called: list[str | Schema] = [*self.rules, *self.schemas]
+        self._numbers = {each: number for number, each in enumerate(called, 1)}
+        self.nullable_nodes: dict[Node, bool] = {}
+        self._made: dict[int, Part] = {}
+
+    def part(self, number: int) -> Part:
+        """The part of a rule."""
+        if number not in self._made:
+            name = self.names[number]
+            self._made[number] = _RuleWriter(self, self._groups.get(name, ())).part(name, is_whole=number == 0)
+        return self._made[number]
 
     def number_of(self, called: str | Schema) -> int:
         """The number of the part of a rule or of a nested schema."""
-        return self._numbers[called] if isinstance(called, str) else self._schemas[called]
+        return self._numbers[called]
 
     def is_inlined(self, name: str) -> bool:
         """Whether a rule is so small that it is written at its calls."""
@@ -113,18 +146,6 @@ class GrammarParts:
                 sizes[group[0]] = sum(nodes) + sum(sizes[name] for name in called[group[0]])
         return sizes
 
-    def _numbered(self, maker: Maker, inner: int) -> int:
-        """The number of a part of a nested schema."""
-        key = maker, inner
-        if key not in self._outer:
-            self._inner.append(key)
-            self._outer[key] = len(self._names) + len(self._inner)
-        return self._outer[key]
-
-    def _renumbered(self, maker: Maker, move: Move) -> Move:
-        start, kind, first, second, end = move
-        return (start, kind, self._numbered(maker, first), second, end) if kind == CALL else move
-
 
 def _maker(node: Schema, schema_parts: Callable[[str], Maker]) -> Maker:
     try:
@@ -137,11 +158,11 @@ class _RuleWriter(TreeWriter):
     """Writes the part of a rule.
 
     Args:
-        parts: the parts of the grammar.
+        parts: the parts of the rules.
         group: the group of the rule, if it is left-recursive.
     """
 
-    def __init__(self, parts: GrammarParts, group: Collection[str]) -> None:
+    def __init__(self, parts: RuleParts, group: Collection[str]) -> None:
         super().__init__(PartBuilder())
         self._parts, self._group = parts, group
         self._left: dict[int, list[int]] = {parts.number_of(name): [] for name in group}  # the states after the left calls of each rule
@@ -150,9 +171,13 @@ class _RuleWriter(TreeWriter):
         """The part of a rule. The part of whole texts includes the empty text."""
         builder, rules = self.builder, self._parts.rules
         start = builder.state()
-        ends: dict[str, int] = {}
-        for each in self._group or [name]:
-            first, ends[each] = builder.state(), builder.state()
+        if name not in self._parts.nullable and not self._group:
+            end = builder.state()
+            self.add(rules[name].tree, start, end)
+            return self._made(start, [end])
+        ends = {each: builder.state() for each in self._group or [name]}
+        for each in ends:
+            first = builder.state()
             arcs, moves = len(builder.arcs), len(builder.moves)
             self.add(rules[each].tree, first, ends[each])
             self._begin(start, first, arcs, moves)
@@ -160,8 +185,11 @@ class _RuleWriter(TreeWriter):
             for state in self._left.get(self._parts.number_of(each), ()):
                 builder.skip(end, state)
         finals = [ends[name], start] if is_whole and name in self._parts.nullable else [ends[name]]
-        found = builder.part(start, finals)
-        assert found is not None, f"rule {name!r} has no text"
+        return self._made(start, finals)
+
+    def _made(self, start: int, finals: list[int]) -> Part:
+        found = self.builder.part(start, finals)
+        assert found is not None, "a rule has no text"
         return found
 
     def _begin(self, start: int, first: int, arcs: int, moves: int) -> None:
@@ -195,6 +223,13 @@ class _RuleWriter(TreeWriter):
             else:
                 builder.moves.append((start, kind, number, second, end))
 
+    def add(self, node: Node, start: int, end: int) -> None:
+        """Add the texts of a node; the strings of a choice become a trie."""
+        if isinstance(node, Choice) and sum(isinstance(part, Text) for part in node.parts) > 1:
+            self.builder.strings(start, (part.data for part in node.parts if isinstance(part, Text)), end)
+            node = Choice(tuple(part for part in node.parts if not isinstance(part, Text)))
+        super().add(node, start, end)
+
     def is_nullable(self, node: Node) -> bool:
         """Whether a node has an empty text."""
         known = self._parts.nullable_nodes
@@ -206,6 +241,8 @@ class _RuleWriter(TreeWriter):
         """Add the nonempty texts of a string, a rule or a schema."""
         if isinstance(node, Text):
             self.builder.text(start, node.data, end)
+        elif isinstance(node, Free):
+            self._free(node, start, end)
         elif isinstance(node, Schema):
             self.builder.call(start, self._parts.number_of(node), end)
         else:
@@ -226,3 +263,63 @@ class _RuleWriter(TreeWriter):
         self.add_nonempty(node.body, start, following)
         most = None if node.most is None else node.most - 1
         super()._repeat(Repeat(node.body, 0, most), max(least - 1, 0), following, end)
+
+    def _free(self, node: Free, start: int, end: int) -> None:
+        """Add free text: one state for each beginning of a stop or an excluded string (Aho and Corasick), and a copy of the first state,
+        which nothing leads to.
+        """
+        builder = self.builder
+        steps = steps_of([*(text for text, _ in node.stops), *node.excludes])
+        states = [builder.state() for _ in steps]
+        after = [builder.state() for _ in node.stops]
+        for (_, following), state in zip(node.stops, after, strict=True):
+            done = builder.state()
+            self.add(following, state, done)
+            builder.skip(done, states[0] if node.loops else end)
+        begin = start if node.most is None else builder.state()
+        if node.most is not None:
+            builder.enter(start, 0, node.most, begin)
+        for state, (letters, others) in zip([begin, *states], [steps[0], *steps], strict=True):
+            if state != begin:
+                (builder.skip if node.most is None else builder.exit)(state, end)
+            before = state
+            if node.most is not None:
+                before = builder.state()
+                builder.count(state, before)
+            self.character(before, others, states[0])
+            for char, (target, found) in letters.items():
+                if found is None:
+                    self.character(before, of_text(char), states[target])
+                elif found < len(after):
+                    self.character(before, of_text(char), after[found])
+
+
+def steps_of(strings: Sequence[str]) -> list[tuple[dict[str, tuple[int, int | None]], Set]]:
+    """The automaton of Aho and Corasick, whose states are the beginnings of some strings; state 0 is the empty one.
+
+    Returns:
+        For each state, the next state after each character that continues a beginning, with the number of the string that the character
+        completes, or None; and the set of all other characters, which lead to state 0.
+
+    Examples:
+        >>> [letters for letters, _ in steps_of(["ab"])]
+        [{'a': (1, None)}, {'a': (1, None), 'b': (2, 0)}, {'a': (1, None)}]
+    """
+    children: list[dict[str, int]] = [{}]
+    found: list[int | None] = [None]
+    for number, text in enumerate(strings):
+        state = 0
+        for char in text:
+            if char not in children[state]:
+                children[state][char] = len(children)
+                children.append({})
+                found.append(None)
+            state = children[state][char]
+        found[state] = number if found[state] is None else found[state]
+    following = [dict(each) for each in children]
+    waiting = [(child, 0) for child in children[0].values()]
+    for state, shorter in waiting:  # the loop appends to `waiting`
+        waiting += [(child, following[shorter].get(char, 0)) for char, child in children[state].items()]
+        following[state] = {**following[shorter], **children[state]}
+        found[state] = found[shorter] if found[state] is None else found[state]
+    return [({char: (target, found[target]) for char, target in each.items()}, complement(of_text(each))) for each in following]

@@ -9,20 +9,26 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fst.compile.machines.guide.utf_8 import fragment
-from fst.compile.patterns.tree import Characters, Choice, Leaf, Node, Repeat, Sequence, walk
+from fst.compile.patterns.tree import Characters, Choice, Leaf, Node, Repeat, Sequence, children
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
+KEPT_GRAMMARS = 64  # maximum number of grammars that are kept for later guides
+MAX_LEVELS = 80  # maximum depth of the tree of a rule, so that recursive functions end
 MAX_COUNT = (1 << 31) - 1  # maximum of the counts of a repetition
 
 
 class Place(NamedTuple):
-    """A position in the text of a grammar; both numbers count from 1, the column in characters."""
+    """A position in the text of a grammar; both numbers count from 1, the column in characters. In a structural tag, the path of a format,
+    and the position in its grammar, if it has one.
+    """
 
     line: int
     column: int
+    path: str = ""
 
     def __str__(self) -> str:
-        return f"the grammar, line {self.line}, column {self.column}"
+        position = f"line {self.line}, column {self.column}" if self.line else ""
+        return ", ".join(filter(None, (f"the structural tag at {self.path}" if self.path else "the grammar", position)))
 
 
 class Places:
@@ -62,6 +68,29 @@ class Schema(Leaf):
 
     source: str
     place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Free(Leaf):
+    """Free text, which may be empty, in which some strings lead on. Free text may end anywhere, unless one of these strings has begun what
+    follows it.
+
+    Attributes:
+        stops: strings, and what follows each of them, as soon as it occurs. No stop is part of another one.
+        excludes: strings that the free text does not contain.
+        loops: whether free text follows what follows a stop.
+        most: the largest number of characters, for texts without stops; None: any number.
+    """
+
+    stops: tuple[tuple[str, Node], ...] = ()
+    excludes: tuple[str, ...] = ()
+    loops: bool = True
+    most: int | None = None
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """What follows the stops."""
+        return tuple(node for _, node in self.stops)
 
 
 class Rule(NamedTuple):
@@ -109,7 +138,9 @@ def is_nullable(node: Node, nullable: Iterable[str]) -> bool:
         return all(is_nullable(part, nullable) for part in node.parts)
     if isinstance(node, Choice):
         return any(is_nullable(part, nullable) for part in node.parts)
-    return isinstance(node, Repeat) and (node.least == 0 or is_nullable(node.body, nullable))
+    if isinstance(node, Repeat):
+        return node.least == 0 or is_nullable(node.body, nullable)
+    return isinstance(node, Free)
 
 
 def _has_text(node: Node, productive: set[str]) -> bool:
@@ -186,7 +217,7 @@ class Facts(NamedTuple):
 def checked(grammar: Grammar) -> Facts:
     """Refuse rules that are not defined, rules without a text, and cycles of empty rules."""
     rules = grammar.rules
-    called = {name: [node for node in walk(rule.tree) if isinstance(node, Call)] for name, rule in rules.items()}
+    called = {name: _calls(name, rule) for name, rule in rules.items()}
     callers: dict[str, list[str]] = {name: [] for name in rules}
     for name, each in called.items():
         for call in each:
@@ -209,6 +240,21 @@ def checked(grammar: Grammar) -> Facts:
             raise VocabularyError(f"{rules[names[0]].place}: {found}; remove the empty text from a rule of the cycle")
     nonempty = _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive), productive - nullable)
     return Facts(called, nullable, nonempty)
+
+
+def _calls(name: str, rule: Rule) -> list[Call]:
+    """The calls of a rule; an error refuses a tree with too many levels."""
+    found: list[Call] = []
+    work = [(rule.tree, 1)]
+    while work:
+        node, level = work.pop()
+        if isinstance(node, Call):
+            found.append(node)
+        elif level > MAX_LEVELS:
+            raise UnsupportedError(f"{rule.place}: rule {quoted(name)} has more than {MAX_LEVELS} levels of groups; make rules of them")
+        else:
+            work += [(child, level + 1) for child in children(node)]
+    return found[::-1]
 
 
 def _least(
