@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -16,6 +18,23 @@ ONE = frozenset(
 )
 LISTS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
 MAPS = frozenset(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"])
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+DEFINITIONS = frozenset(["$defs", "definitions"])
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+SCHEMAS = (dict, bool, list)  # the types of the value of a keyword in `ONE` or `MAPS`: a list is one of names or of schemas
+NUMBERS = frozenset([int, float, Decimal, bool])  # a boolean in draft 4
+COUNTS = frozenset([int, float, Decimal])
+KINDS = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), NUMBERS),
+    **dict.fromkeys(("multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains"), COUNTS),
+    **dict.fromkeys(("minProperties", "maxProperties"), COUNTS),
+    **dict.fromkeys(("pattern", "$ref"), frozenset([str])),
+    **dict.fromkeys(("enum", "allOf", "anyOf", "oneOf", "prefixItems"), frozenset([list])),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependentRequired"), frozenset([dict])),
+    "type": frozenset([str, list]),
+}  # the types of the values of keywords
+# Keywords that may be refused, or take long to evaluate: whether they do is found before the first text.
+SUSPECT = frozenset(["uniqueItems", "multipleOf", "format", "pattern", "unevaluatedItems", "unevaluatedProperties"])
 NAMING = frozenset(["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])  # keywords that give a schema a name
 OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 ANNOTATING_DRAFTS = ("2019-09", "2020-12")  # in these drafts, ``format`` is an annotation
@@ -47,6 +66,11 @@ def path_of(place: Place | None) -> str:
     return joined("#", *names)
 
 
+def is_usual(name: str, value: Any) -> bool:
+    """Whether the value of a keyword of `KINDS` has a type that it may have; a name of a type may be wrong."""
+    return type(value) in KINDS[name] and (name != "type" or type(value) is list or value in TYPES)
+
+
 class Document:
     """A schema with the schemas below it, by URI and by path."""
 
@@ -60,7 +84,32 @@ class Document:
         self.draft = draft = draft if isinstance(draft, str) else ""
         self.is_old = any(name in draft for name in OLD_DRAFTS)
         self.annotates_formats = any(name in draft for name in ANNOTATING_DRAFTS)
+        self.suspects: list[tuple[Any, Place | None]] = []  # schemas that may be malformed or refused
         self._walk(schema)
+
+    def reached(self) -> set[int]:
+        """The ids of the schemas that the document applies to a value, directly or by references."""
+        found: set[int] = set()
+        waiting = [self.schema]
+        while waiting:
+            schema = waiting.pop()
+            if id(schema) in found:
+                continue
+            found.add(id(schema))
+            if type(schema) is not dict:
+                continue
+            for name, value in schema.items():
+                if name in REFERENCES and isinstance(value, str):
+                    with suppress(UnsupportedError, VocabularyError):
+                        waiting.append(self.found(value, schema, "#", name)[0])
+                    waiting += [target for anchors in self.dynamic.values() for target, _ in anchors.values() if name != "$ref"]
+                elif type(value) is list and name in LISTS:
+                    waiting += value
+                elif type(value) is dict and name in MAPS and name not in DEFINITIONS:
+                    waiting += value.values()
+                elif name in ONE:
+                    waiting.append(value)
+        return found
 
     def _walk(self, schema: Any) -> None:
         """Find the names of all schemas in the document."""
@@ -69,6 +118,8 @@ class Document:
         while waiting:
             each, place, base = waiting.pop()
             if type(each) is not dict or id(each) in seen:
+                if type(each) not in SCHEMAS:
+                    self.suspects.append((each, place))
                 continue
             seen.add(id(each))
             if not NAMING.isdisjoint(each):
@@ -77,14 +128,19 @@ class Document:
                     self._root = base
             if base != self._root:
                 self._bases[id(each)] = base
+            if not SUSPECT.isdisjoint(each):
+                self.suspects.append((each, place))
             for name, value in each.items():
-                if type(value) is dict:
+                kind = type(value)
+                if kind is dict:
                     if name in ONE:
                         waiting.append((value, (place, (name,)), base))
                     elif name in MAPS:
-                        waiting += [(below, (place, (name, key)), base) for key, below in value.items() if type(below) is dict]
-                elif type(value) is list and name in LISTS:
-                    waiting += [(below, (place, (name, number)), base) for number, below in enumerate(value) if type(below) is dict]
+                        waiting += [(below, (place, (name, key)), base) for key, below in value.items()]
+                elif kind is list and name in LISTS:
+                    waiting += [(below, (place, (name, number)), base) for number, below in enumerate(value)]
+                if name in KINDS and not is_usual(name, value):
+                    self.suspects.append((each, place))
 
     def _named(self, schema: dict[str, Any], place: Place | None, base: str) -> str:
         """Store the names by which a schema can be referenced; return its base URI."""

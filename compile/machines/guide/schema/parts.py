@@ -24,6 +24,7 @@ from fst.compile.patterns.tree import Node
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.guide.parts import Part
 
+MAX_MADE = 1_000  # number of parts that are made at once if a part may be refused, so that the error comes before the first text
 ORDERS = ("schema", "any")
 
 
@@ -73,12 +74,16 @@ class SchemaParts:
             document = Document(_read(schema) if isinstance(schema, str) else schema)
             reader = Reader(document, not document.annotates_formats if formats is None else formats, strict=strict)
             self.algebra = reader.algebra
+            has_doubts = reader.check()
             values = reader.whole()
             if not self.algebra.has_values(values):
                 raise UnsupportedError("the schema allows no value; expected one that does")
         except RecursionError:
             raise _too_deep() from None
         self.number("whole", values, values.path, lambda: self.of_values(values))
+        for number in range(MAX_MADE if has_doubts else 0):  # making parts adds numbers
+            if number < len(self._makers):
+                self.part(number)
 
     def part(self, number: int) -> Part:
         """A part, by its number."""

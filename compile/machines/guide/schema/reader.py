@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from fst.compile.machines.guide.schema import formats, number_sets, string_sets
-from fst.compile.machines.guide.schema.document import Document, LocatedError, joined
+from fst.compile.machines.guide.schema.document import KINDS, REFERENCES, TYPES, Document, LocatedError, is_usual, joined, path_of
 from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import (
     ANY,
@@ -23,12 +24,12 @@ from fst.compile.machines.guide.schema.lazy_values import (
     arrays,
     objects,
 )
+from fst.compile.machines.guide.schema.number_parts import MAX_REMAINDERS
 from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
 from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
 from fst.compile.machines.guide.schema.unevaluated import Cases
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
-TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 BOUNDS = {"minimum": "least", "exclusiveMinimum": "least", "maximum": "most", "exclusiveMaximum": "most"}
 MAX_DIGITS = 1_000  # of a number in a schema, written without an exponent
 FOR_TYPES = (  # keywords of single types
@@ -38,11 +39,14 @@ FOR_TYPES = (  # keywords of single types
     *("minProperties", "maxProperties", "propertyNames"),
 )
 TYPED = frozenset(FOR_TYPES)
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 COMBINING = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies")
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 MAX_COUNT = 1 << 31
 
+# Patterns that may contain assertions or constructs that are not supported.
+ASSERTING = re.compile(r"\(\?[^:]|\\[bBkpP1-9]|[*+?}][+]")
+FEW_DIGITS = 6  # of a divisor
+KEYWORDS_OF_SETS = frozenset([*UNEVALUATED, "uniqueItems"])
 MAX_LEVELS = 20  # of required properties that are looked at without an evaluation
 # Keywords that may exclude values in ways that only an evaluation finds; and others, for each type.
 UNCERTAIN = frozenset([*COMBINING, *UNEVALUATED, "const"])
@@ -51,6 +55,7 @@ BOUNDED_ARRAYS = frozenset(["minItems", "contains"])
 BOUNDED_NUMBERS = frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
 BOUNDED_OBJECTS = frozenset(["minProperties", "maxProperties", "patternProperties", "propertyNames"])
 
+Result = TypeVar("Result")
 Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
 
 
@@ -75,6 +80,34 @@ class Reader:
     def whole(self) -> Values:
         """The set of the document."""
         return self.values(self._document.schema, "#", self._entered(self._document.base(self._document.schema), ()))
+
+    def check(self) -> bool:
+        """Raise the errors of single keywords, wherever the document applies them; return whether others may arise in later evaluations."""
+        suspects = [(schema, place) for schema, place in self._document.suspects if self._is_suspect(schema)]
+        reached = self._document.reached() if suspects else set()
+        found = [(schema, path_of(place)) for schema, place in suspects if id(schema) in reached]
+        for schema, path in found:
+            if not isinstance(schema, dict):
+                self.values(schema, path, ())
+            elif not self.is_old or "$ref" not in schema:
+                self.typed(schema, path, ())
+                if "pattern" in schema:
+                    _at(joined(path, "pattern"), lambda pattern: pattern_of(pattern).language, schema["pattern"])
+        return any(isinstance(schema, dict) and not KEYWORDS_OF_SETS.isdisjoint(schema) for schema, _ in found)
+
+    def _is_suspect(self, schema: Any) -> bool:
+        """Whether a schema that the document marks may be refused."""
+        if not isinstance(schema, dict) or any(name in KINDS and not is_usual(name, value) for name, value in schema.items()):
+            return True
+        if any(schema.get(name, True) is not True for name in UNEVALUATED) or len(str(schema.get("multipleOf", ""))) > FEW_DIGITS:
+            return True
+        if self._asserts_formats and schema.get("format") in formats.NOT_REGULAR:
+            return True
+        if "pattern" in schema and ASSERTING.search(schema["pattern"]):
+            return True
+        items = schema.get("items")
+        is_finite = isinstance(items, dict) and ("enum" in items or "const" in items or items.get("type") in ("boolean", "null"))
+        return schema.get("uniqueItems") is True and not is_finite and schema.get("maxItems") not in (0, 1)
 
     def values(self, schema: Any, path: str, scope: Scope, *, in_place: bool = False) -> Values:
         """The set of a schema; `in_place`: the schema applies to the same value as the schema that contains it."""
@@ -274,6 +307,9 @@ class Reader:
             of = _number(schema, "multipleOf", path)
             if of <= 0:
                 raise VocabularyError(f"{joined(path, 'multipleOf')} is {of}; expected a positive number")
+            if int("".join(map(str, of.as_tuple().digits))) > MAX_REMAINDERS:
+                what = f"have more than {MAX_REMAINDERS:,} remainders; choose a number with fewer digits"
+                raise LocatedError(f"{joined(path, 'multipleOf')}: multiples of {of} {what}")
             numbers = number_sets.both(numbers, (Numbers(divisors=frozenset([of])),))
         return numbers
 
@@ -400,8 +436,13 @@ class Reader:
 
 
 def _pattern(pattern: str, path: str) -> Pattern:
+    return _at(path, pattern_of, pattern)
+
+
+def _at(path: str, function: Callable[[str], Result], pattern: str) -> Result:
+    """The result of a function; an error's message gets the path as a prefix."""
     try:
-        return pattern_of(pattern)
+        return function(pattern)
     except UnsupportedError as error:
         raise LocatedError(f"{path}: {error}") from None
 
