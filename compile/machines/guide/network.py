@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fst.compile.machines.guide.builder import BYTES
 from fst.compile.machines.guide.languages import ByteAutomaton, Language
 from fst.machines.guide.arguments import NO_STATE
-from fst.machines.guide.network import RETURN, Network
 
 
 class Part(NamedTuple):
@@ -94,31 +93,6 @@ def expanded(parts: Parts) -> ByteAutomaton:
             callers, after = part.calls(call)
             sites[callee].append((numbers[:, callers].ravel(), numbers[:, after].ravel()))
     return ByteAutomaton(classes, targets[:count], is_final[:count])
-
-
-def flat(parts: Parts) -> Network:
-    """The arrays of a network for the kernels."""
-    classes, firsts = _common_classes(parts)
-    begins = np.cumsum([0, *(len(part.automaton.is_final) for part in parts)])
-    states = int(begins[-1])
-    targets, finals = np.full((states, len(firsts)), NO_STATE, np.int32), np.zeros(states, np.uint8)
-    finals[: begins[1]] = parts[0].automaton.is_final
-    numbers = []
-    for begin, end, part in zip(begins, begins[1:], parts, strict=False):
-        numbers.append(np.append(np.where(part.automaton.is_final & (begin > 0), RETURN, np.arange(begin, end)), NO_STATE))
-        targets[begin:end] = numbers[-1][part.after(slice(None), firsts)]
-    starts = targets[begins[:-1]]
-    entered, after = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    count = states
-    for begin, part, own in zip(begins, parts, numbers, strict=False):
-        for call, callee in enumerate(part.callees):
-            callers, following = part.calls(call)
-            for kind in np.flatnonzero(starts[callee] >= 0):
-                targets[begin + callers, kind] = count + np.arange(len(callers))
-                entered.append(np.full(len(callers), starts[callee, kind]))
-                after.append(own[following])
-                count += len(callers)
-    return Network(targets, classes, finals, np.concatenate(entered).astype(np.int32), np.concatenate(after).astype(np.int32))
 
 
 def _own(part: Part, *, is_called: bool) -> NDArray[np.int64]:

@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance.ways import table_of
-from support.machines.byte_automata import Calls
 
 import fst
 from fst.compile import guide, wordpiece
 from fst.compile.machines.guide.languages import ByteAutomaton, Language, difference
-from fst.compile.machines.guide.network import expanded, flat, states_of
+from fst.compile.machines.guide.network import expanded, states_of
 from fst.compile.machines.guide.schema import compiler
-from fst.compile.machines.guide.schema.compiler import WHITESPACE, from_schema, late_schema
+from fst.compile.machines.guide.schema.compiler import WHITESPACE, from_schema
 from fst.compile.machines.guide.schema.document import Document
 from fst.compile.machines.guide.schema.evaluate import Evaluator
 from fst.compile.machines.guide.schema.network_writer import NetworkWriter
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
-from fst.machines.guide.network import Network
 
 DIFFERENT = {"items": {"type": "boolean"}, "uniqueItems": True}
 NAMED = {"type": "object", "properties": {"a": {"maxLength": 2}, "b": DIFFERENT}, "required": ["a"]}
@@ -61,25 +59,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]) -> None:
-    """A network reads the texts of the automaton, with replaced calls or call by call, and the size with replaced calls is known before."""
+    """A network whose calls are replaced reads the texts of the automaton, and its size is known before."""
     monkeypatch.setattr(compiler, "FREE_DEPTHS", (2,))
     parts, expected = networks(schema), from_schema(schema)
     found = expanded(parts)
     assert len(found.is_final) == states_of(parts)
     assert difference(language(found), language(expected)).is_empty
     assert difference(language(expected), language(found)).is_empty
-    calls, draw = Calls(flat(parts)), np.random.default_rng(7)
     assert len(parts) > 1
-    for _ in range(20):
-        state, at = 0, calls.start
-        for _ in range(60):
-            allowed = np.flatnonzero(expected.targets[state] >= 0)
-            assert [byte for byte in range(256) if calls.after(at, bytes([byte]))] == allowed.tolist()
-            assert calls.is_final(at) == expected.is_final[state]
-            if not len(allowed):
-                break
-            byte = int(draw.choice(allowed))
-            state, at = int(expected.targets[state, byte]), calls.after(at, bytes([byte]))
 
 
 @pytest.mark.mostly_slow
@@ -87,12 +74,11 @@ def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, A
 @pytest.mark.parametrize("name", ["words", "bpe missing bytes", "unigram model and bytes"])
 @pytest.mark.parametrize("place", range(len(SCHEMAS)))
 def test_masks_are_those_of_the_automaton(name: str, place: int) -> None:
-    """A guide with calls has the masks, ends and steps of a guide without, and a mask contains exactly the tokens that `step` allows."""
+    """A late guide has the masks, ends and steps of a table, and a mask contains exactly the tokens that `step` allows."""
     tok = fst.Tokenizer(wordpiece(WORDS) if name == "words" else table_of(name))
     end_id = 1 if name == "words" else None
     found = fst.Guide(tok, schema=SCHEMAS[place], end_id=end_id)
     expected = fst.Guide(guide(tok, schema=SCHEMAS[place], end_id=end_id))
-    assert "calls" in repr(found)
     draw = np.random.default_rng(place)
     for _ in range(6):
         state, at = found.start, expected.start
@@ -111,8 +97,8 @@ def test_masks_are_those_of_the_automaton(name: str, place: int) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_guides_with_calls_are_guides() -> None:
-    """Guides with calls can be pickled but not saved; a state that is not found yet is refused, and only the end follows the end."""
+def test_late_guides_are_guides() -> None:
+    """Late guides can be pickled but not saved; a state that is not found yet is refused, and only the end follows the end."""
     tok = fst.Tokenizer(wordpiece(WORDS))
     found = fst.Guide(tok, schema={"const": ["a"]}, end_id=1)
     ids = found.forced(found.advance(found.start, [WORDS.index("[")]))
@@ -130,13 +116,10 @@ def test_guides_with_calls_are_guides() -> None:
         found.save("guide.npz")
 
 
-def test_large_schemas_are_made_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema whose automaton has too many states for a table has a network, and the error for the table contains the remedy."""
+def test_large_schemas_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema whose automaton has too many states for a table is refused, and the error contains the remedy."""
     monkeypatch.setattr(compiler, "FEW_STATES", 1 << 10)
     monkeypatch.setattr(compiler, "MAX_STATES", 1 << 15)
     schema = {"type": "array", "items": {"properties": {"a": {"type": "string", "maxLength": 500}}}, "minItems": 9, "maxItems": 9}
-    found = late_schema(schema)
-    assert isinstance(found, Network)
-    assert len(found.finals) < 3_000
     with pytest.raises(UnsupportedError, match=r"^#: the automaton has more than 32,768 states; .* make its masks late: fst\.Guide"):
         from_schema(schema)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from fst.compile.machines.guide.languages import ByteAutomaton
-from fst.machines.guide.network import RETURN, Network
+from fst.machines.guide.arguments import Tokens
+from fst.machines.guide.vocabulary import Vocabulary, trie_of
+from fst.runtime.machines.guide.part_store import PartStore, Texts
+from fst.runtime.machines.guide.walker import Walker
 
 
 def state_after(automaton: ByteAutomaton, text: bytes, state: int = 0) -> int:
@@ -52,34 +57,24 @@ class Direct:
         return bool(self._automaton.is_final[state[0]])
 
 
-class Calls:
-    """A network, followed byte by byte. A state is a tuple: the states to which open calls return, and then a state of the network.
+class Sets:
+    """The texts of parts, followed byte by byte.
 
     Args:
-        network: the network.
+        texts: the parts.
     """
 
-    start: State = (0,)
-
-    def __init__(self, network: Network) -> None:
-        self._network = network
+    def __init__(self, texts: Texts) -> None:
+        none = np.empty(0, np.int64)
+        tokens = Tokens(none.astype(np.uint8), none, none.astype(np.uint8), none, np.array([-1]), np.array([False]))
+        self._walker = Walker(PartStore(texts), Vocabulary(tokens, trie_of([]), trie_of([]), none, {}))
+        self.start: State = (self._walker.first(0),)
 
     def after(self, state: State, text: bytes) -> State:
         """The state after a text."""
-        network = self._network
-        for byte in text:
-            if not state:
-                break
-            *returns, last = state
-            target = int(network.targets[last, network.classes[byte]])
-            if target >= len(network.targets):
-                call = target - len(network.targets)
-                returns, target = [*returns, int(network.after[call])], int(network.entered[call])
-            while target == RETURN:
-                target = returns.pop()
-            state = () if target < 0 else (*returns, target)
-        return state
+        found = self._walker.after(state[0], np.frombuffer(text, np.uint8)) if state else 0
+        return (found,) if found else ()
 
     def is_final(self, state: State) -> bool:
         """Whether a text may end in a state."""
-        return len(state) == 1 and bool(self._network.finals[state[0]])
+        return self._walker.is_final(state[0])

@@ -6,20 +6,20 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from support.machines.byte_automata import Calls, Direct, State
+from support.machines.byte_automata import Direct, Sets, State
 
 from fst.compile.machines.guide.languages import ByteAutomaton
-from fst.machines.guide.network import Network
+from fst.runtime.machines.guide.part_store import Texts
 
 MAX_TRIED = 60  # maximum number of sets of an object's properties; properties that exclude others come last
 
 States = frozenset[State]
-Steps = Calls | Direct
+Steps = Sets | Direct
 
 
-def accepts_value(automaton: ByteAutomaton | Network, value: Any) -> bool:
-    """Whether an automaton or a network accepts a value in some text without whitespace."""
-    steps = Calls(automaton) if isinstance(automaton, Network) else Direct(automaton)
+def accepts_value(texts: ByteAutomaton | Texts, value: Any) -> bool:
+    """Whether an automaton, or parts, read a value in some text without whitespace."""
+    steps = Direct(texts) if isinstance(texts, ByteAutomaton) else Sets(texts)
     return any(steps.is_final(state) for state in _after(steps, frozenset([steps.start]), value))
 
 

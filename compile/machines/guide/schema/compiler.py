@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from fst.compile.machines.guide.languages import ByteAutomaton, difference
-from fst.compile.machines.guide.network import Parts, expanded, flat, states_of
+from fst.compile.machines.guide.network import Parts, expanded, states_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.document import Document
 from fst.compile.machines.guide.schema.evaluate import Evaluator
@@ -17,7 +17,6 @@ from fst.compile.machines.guide.schema.network_writer import NetworkWriter
 from fst.compile.machines.guide.schema.text import Writer
 from fst.compile.machines.guide.schema.values import Values
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.guide.network import Network
 
 WHITESPACE = "[ ]?"
 FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; the first number with few enough states is taken
@@ -51,22 +50,12 @@ def from_schema(
         >>> automaton.targets.shape
         (6, 256)
     """
-    found = _compiled(schema, whitespace, depth, formats, is_late=False)
+    found = _compiled(schema, whitespace, depth, formats)
     return found if isinstance(found, ByteAutomaton) else expanded(found)
 
 
-def late_schema(
-    schema: Mapping[str, Any] | bool | str, *, whitespace: str = WHITESPACE, depth: int | None = None, formats: bool | None = None
-) -> ByteAutomaton | Network:
-    """The automaton of `from_schema`; or a network, if the automaton would have more than 262,144 states. A value without a schema then has
-    4 levels, and all automata of the network together may have 2,097,152 states. Arguments and errors are those of `from_schema`.
-    """
-    found = _compiled(schema, whitespace, depth, formats, is_late=True)
-    return found if isinstance(found, ByteAutomaton) else flat(found)
-
-
 def _compiled(
-    schema: Mapping[str, Any] | bool | str, whitespace: str, depth: int | None, formats: bool | None, *, is_late: bool
+    schema: Mapping[str, Any] | bool | str, whitespace: str, depth: int | None, formats: bool | None
 ) -> ByteAutomaton | Parts:
     if depth is not None and (type(depth) is not int or depth < 0):
         raise TypeError(f"depth is {quoted(depth)}; expected a whole number from 0 on, or None")
@@ -77,7 +66,7 @@ def _compiled(
         evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
         values = evaluator.values(document.schema, "#")
         need_whitespace(whitespace)
-        found = _automaton(evaluator, values, whitespace, is_late=is_late)
+        found = _automaton(evaluator, values, whitespace)
     except RecursionError:
         raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
     if isinstance(found, ByteAutomaton) and not len(found.targets):
@@ -85,38 +74,37 @@ def _compiled(
     return found
 
 
-def _automaton(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
+def _automaton(evaluator: Evaluator, values: Values, whitespace: str) -> ByteAutomaton | Parts:
     """The automaton of a set of values, or a network; an automaton without states if the set has no texts."""
     with suppress(UnsupportedError):
         return Writer(evaluator.algebra, whitespace, FREE_DEPTHS[0], FEW_STATES).language(values).over_bytes()
-    return _network(evaluator, values, whitespace, is_late=is_late)
+    return _network(evaluator, values, whitespace)
 
 
-def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
-    """The network of a set of values; without `is_late`, a network whose automaton has few enough states. If too much of the network would
-    be copied, the automaton with fewer levels.
+def _network(evaluator: Evaluator, values: Values, whitespace: str) -> ByteAutomaton | Parts:
+    """The network of a set of values whose automaton has few enough states. If too much of the network would be copied, the automaton with
+    fewer levels.
     """
     writer = NetworkWriter(evaluator.algebra, whitespace, MAX_STATES)
     for depth in FREE_DEPTHS:
         writer.at_depth(depth)
         with suppress(UnsupportedError):
-            return _fitting(writer, values, None if is_late else FEW_STATES)
+            return _fitting(writer, values, FEW_STATES)
     smaller = [*((depth, FEW_STATES) for depth in FREE_DEPTHS[1:]), (FREE_DEPTHS[-1], MAX_STATES)]
     for depth, states in smaller if writer.has_copies else ():
         with suppress(UnsupportedError):
             return Writer(evaluator.algebra, whitespace, depth, states).language(values).over_bytes()
-    most = None if is_late else MAX_STATES
     try:
-        return _fitting(writer, values, most)
+        return _fitting(writer, values, MAX_STATES)
     except UnsupportedError as error:
-        path, part = _largest(writer, values, evaluator.paths, most)
+        path, part = _largest(writer, values, evaluator.paths)
         raise UnsupportedError(f"{path}: {error}{f'; its largest part is {part}' if part else ''}") from None
 
 
-def _fitting(writer: NetworkWriter, values: Values, most: int | None) -> Parts:
-    """The network of a set of values, if its automaton has at most `most` states; None: any number."""
+def _fitting(writer: NetworkWriter, values: Values, most: int) -> Parts:
+    """The network of a set of values, if its automaton has at most `most` states."""
     parts = writer.parts(values)
-    if most is not None and states_of(parts) > most:
+    if states_of(parts) > most:
         remedy = "make it smaller, or make its masks late: fst.Guide(tokenizer, schema=…)"
         raise UnsupportedError(f"the automaton has more than {most:,} states; {remedy}")
     return parts
@@ -136,21 +124,21 @@ def need_whitespace(pattern: str) -> None:
         raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
 
 
-def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str], most: int | None) -> tuple[str, str]:
+def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str]) -> tuple[str, str]:
     """The path of the smallest schema whose automaton by itself is too large; and the path of the largest schema below it, or "" if there
     is none.
     """
     path = paths.get(id(values), "#")
-    larger = next((below for below in _below(values) if not _fits(writer, below, most)), None)
+    larger = next((below for below in _below(values) if not _fits(writer, below)), None)
     if larger is not None:
-        return _largest(writer, larger, {id(larger): path, **paths}, most)
+        return _largest(writer, larger, {id(larger): path, **paths})
     sizes = {paths[id(below)]: states_of(writer.parts(below)) for below in _below(values) if id(below) in paths}
     return path, max(sizes, key=sizes.__getitem__, default="")
 
 
-def _fits(writer: NetworkWriter, values: Values, most: int | None) -> bool:
+def _fits(writer: NetworkWriter, values: Values) -> bool:
     try:
-        _fitting(writer, values, most)
+        _fitting(writer, values, MAX_STATES)
     except UnsupportedError:
         return False
     return True
