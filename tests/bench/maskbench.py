@@ -47,11 +47,11 @@ from fst.machines.guide.vocabulary import vocabulary_of
 SHOWN = 6  # cases with the same reason, and tokens before a refused one
 LATE = "fst", "llguidance"  # engines whose guides grow along a walk; their memory is measured
 LIMIT = 60.0  # seconds of an engine for a schema, by the clock
-# Reasons for which an engine refuses a schema: the first that is found in its message, in lower case; else the message itself.
+# Keywords and other reasons for which an engine refuses a schema. The first that matches the message, without the path before it, counts.
 REASONS = (
-    *("recursi", "time limit", "uniqueItems", "unevaluated", "minContains", "maxContains", "contains", "propertyNames", "minProperties"),
-    *("maxProperties", "patternProperties", "dependentSchemas", "dependencies", "multipleOf", "not in the document", "allows no value"),
-    *("states", "oneOf", "format", "pattern", "enum", "$ref", "$id"),
+    *(r"recursi\w*|circular references", r"time limit", r"allows no value", r"Unimplemented keys: .*", r"uniqueItems", r"unevaluated\w+"),
+    *(r"m(in|ax)Contains", r"contains", r"propertyNames", r"dependent\w+", r"dependencies", r"format", r"multipleOf|remainders"),
+    *(r"not in the document|\$ref", r"oneOf", r"combination of schemas", r"complement", r"states", r"[pP]attern\w*|regex"),
 )
 
 
@@ -201,8 +201,15 @@ class Engines:
             raise WorkerError(re.sub(".*ended with status -14", "time limit", str(error))) from None  # -14: SIGALRM
 
     def shares(self) -> dict[str, float]:
-        """The seconds of each engine for the vocabulary."""
-        return {name: self.ask(name, "share") for name in self.names}
+        """The seconds of each engine for the vocabulary; not a number if its process cannot start."""
+        return {name: self._share(name) for name in self.names}
+
+    def _share(self, name: str) -> float:
+        """The seconds of an engine for the vocabulary."""
+        try:
+            return float(self.ask(name, "share"))
+        except WorkerError:
+            return float("nan")
 
     def end(self) -> None:
         """End all processes."""
@@ -325,8 +332,9 @@ def _named(which: Iterable[float]) -> str:
 
 def reason_of(message: str) -> str:
     """The reason for which a schema is refused."""
-    found = next((reason for reason in REASONS if reason.lower() in message.lower()), None)
-    return found or re.sub(r"\d+", "n", message.split("\n", maxsplit=1)[0])[:80]
+    message = re.sub(r"^#\S*: |^#\S*/", "", message.split("\n", maxsplit=1)[0])
+    found = (match[0] for reason in REASONS if (match := re.search(rf"(?<!\w)({reason})", message)))
+    return next(found, "") or re.sub(r"\d+", "n", message)[:80]
 
 
 def _reasons(name: str, found: Mapping[str, Found]) -> str:

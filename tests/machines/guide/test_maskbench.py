@@ -73,6 +73,22 @@ def test_walks_end_at_the_first_token_that_is_not_allowed(bench: Any, tmp_path: 
     assert len(found["number"]["masks"]) == 2  # after each byte of 31, the only valid instance
 
 
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("#/definitions/format is recursive; pass a depth, or write it out", "recursive"),
+        ("#/properties/a/uniqueItems is not supported for items other than a few strings", "uniqueItems"),
+        ("#/properties/states: a combination of schemas has more than 400 alternatives", "combination of schemas"),
+        ('Unimplemented keys: ["not"]', 'Unimplemented keys: ["not"]'),
+        ("Unknown format: byte", "format"),
+        ("no such 12 reason\nin two lines", "no such n reason"),
+    ],
+)
+def test_refusals_are_counted_by_reason(bench: Any, message: str, reason: str) -> None:
+    """The reason of a refusal is a keyword or a cause, without the path and the numbers of the schema."""
+    assert bench.reason_of(message) == reason
+
+
 @needs_shared
 @pytest.mark.slow
 def test_engines_are_compared(bench: Any, tmp_path: Path) -> None:
