@@ -70,6 +70,9 @@ class Guide(Protocol):
     def take(self, token: int) -> bool:
         """Read a token that the mask allows; False if the engine refuses it."""
 
+    def fault(self) -> str:
+        """The error for which the last mask is empty, such as a limit of the engine; empty if there is none."""
+
 
 class Engine(Protocol):
     """An engine with a vocabulary.
@@ -133,6 +136,10 @@ class OwnGuide:
         self._state[0] = after = self._guide.step(int(self._state[0]), token)
         return bool(after >= 0)
 
+    def fault(self) -> str:
+        """See `Guide.fault`."""
+        return ""
+
 
 class LlGuidance:
     """Matchers of llguidance.
@@ -175,7 +182,7 @@ class LlGuidanceGuide:
 
     def __init__(self, matcher: Any, bits: NDArray[np.uint32]) -> None:
         self._matcher = matcher
-        self.begin, self.take = matcher.reset, matcher.consume_token
+        self.begin, self.take, self.fault = matcher.reset, matcher.consume_token, matcher.get_error
         self.fill: Callable[[], None] = partial(matcher.unsafe_compute_mask_ptr, bits.ctypes.data, bits.nbytes)
 
 
@@ -215,6 +222,10 @@ class XGrammarGuide:
     def __init__(self, matcher: Any, tensor: Any) -> None:
         self.begin, self.take = matcher.reset, matcher.accept_token
         self.fill: Callable[[], None] = partial(matcher.fill_next_token_bitmask, tensor)
+
+    def fault(self) -> str:
+        """See `Guide.fault`."""
+        return ""
 
 
 class Outlines:
@@ -260,6 +271,10 @@ class OutlinesGuide:
         """See `Guide.take`."""
         self._guide.advance(token, return_tokens=False)
         return True
+
+    def fault(self) -> str:
+        """See `Guide.fault`."""
+        return ""
 
 
 ENGINES: Mapping[str, tuple[str, Any]] = {  # the module and the class of each engine
@@ -382,10 +397,12 @@ def walked(
     at = 0
     for place, token in enumerate(ids):
         if not has(bits, token):
+            if fault := guide.fault():
+                raise RuntimeError(f"no mask at token {place}: {fault}")
             return place
         begun = process_time()
         if not guide.take(token):
-            raise AssertionError(f"the mask allows token {place}, and the engine refuses it")
+            raise RuntimeError(f"the mask allows token {place}, and the engine refuses it")
         guide.fill()
         spent = process_time() - begun
         if (at, token) not in seen:
