@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,22 +145,37 @@ class Guide(PublicClass):
         """The id of the token that ends a text; None if there is none."""
         return None if self._end_id < 0 else self._end_id
 
-    def mask(self, state: int) -> NDArray[np.uint32]:
+    def mask(self, state: int, max_tokens: int | None = None) -> NDArray[np.uint32]:
         """The mask of a state.
 
         Args:
             state: a state.
+            max_tokens: the number of tokens that may still be written, with the token that ends the text. Only tokens after which the text
+                can be completed are then allowed: the shortest way to complete it, in bytes, fits into the tokens that are left. None: any
+                number.
 
         Returns:
             uint32[words]: the bit of id ``i`` is bit ``i % 32`` of word ``i // 32``.
 
         Raises:
-            ValueError: `state` is not a state.
+            ValueError: `state` is not a state, or the shortest text has more than `max_tokens` tokens; the message contains their number.
+            UnsupportedError: `max_tokens` is given to a guide of a table, or with `canonical`.
+
+        Examples:
+            >>> from fst.compile import wordpiece
+            >>> guide = Guide(wordpiece(["[UNK]", "[SEP]", "a", "##a", "##b"]), regex="a*b", end_id=1)
+            >>> state = guide.step(guide.start, 2)
+            >>> guide.allowed(state).tolist(), guide.mask(state, max_tokens=2)
+            ([3, 4], array([16], dtype=uint32))
         """
         self._need_state(state)
-        return self._masks.mask(state)
+        if max_tokens is None:
+            return self._masks.mask(state)
+        if not isinstance(self._masks, LateMasks):
+            raise UnsupportedError("max_tokens is given to a guide of a table; make masks late: fst.Guide(tokenizer, …)")
+        return self._masks.mask_within(state, index(max_tokens))
 
-    def masks(self, states: Any, out: Any = None) -> Any:
+    def masks(self, states: Any, out: Any = None, *, max_tokens: Any = None) -> Any:
         """Copy the masks of many states, for example of all texts of a batch.
 
         Args:
@@ -167,12 +183,13 @@ class Guide(PublicClass):
             out: the array that gets the masks, or a PyTorch tensor in the processor's memory; C-contiguous. An `out` of uint32 or
                 int32 has a row of at least `words` numbers for each state, and gets bits; an `out` of bool has rows of any length, and gets
                 a value for each id. Elements past the last id become 0. None: a new uint32 array.
+            max_tokens: as in `mask`, a whole number for all states, or one for each state.
 
         Returns:
             `out`, or the new array.
 
         Raises:
-            ValueError: a number is not a state, or the shape or the dtype of `out` is wrong.
+            ValueError: a number is not a state, the shape or the dtype of `out` is wrong, or as in `mask`.
             TypeError: `states` is not a row of whole numbers, or `out` is not an array.
 
         Examples:
@@ -187,11 +204,18 @@ class Guide(PublicClass):
         if out is None:
             out = np.empty((len(numbers), self.words), np.uint32)
         view = _view(out, len(numbers), self.words)
-        if view.dtype == np.uint32:
+        if view.dtype == np.uint32 and max_tokens is None:
             self._masks.copy(numbers, view)
-        else:
-            rows = np.empty((len(numbers), self.words), np.uint32)
+            return out
+        rows = np.empty((len(numbers), self.words), np.uint32)
+        if max_tokens is None:
             self._masks.copy(numbers, rows)
+        else:
+            for row, state, left in zip(rows, numbers.tolist(), np.broadcast_to(max_tokens, numbers.shape).tolist(), strict=True):
+                row[:] = self.mask(state, left)
+        if view.dtype == np.uint32:
+            view[:, : self.words], view[:, self.words :] = rows, 0
+        else:
             expand.call(rows, view)
         return out
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.errors import counted
+from fst.errors import UnsupportedError, counted
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
@@ -44,6 +44,14 @@ class States(Protocol):
 
     def masks(self, states: Sequence[State]) -> Sequence[Array]:
         """The masks of states, in any order of making them."""
+
+
+@runtime_checkable
+class Budgeted(Protocol):
+    """States whose shortest texts are known."""
+
+    def mask_within(self, state: State, left: int, ending: int) -> Array:
+        """uint32[words], see `fst.runtime.machines.guide.late_states.LateStates.mask_within`."""
 
 
 class LateMasks:
@@ -122,6 +130,17 @@ class LateMasks:
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
         return self._masks([state])[state].copy()
+
+    def mask_within(self, state: int, left: int) -> Array:
+        """The mask of a state with only the tokens after which a text can be completed with the tokens that are left."""
+        if state in (NO_STATE, ENDED):
+            return self.mask(state)
+        if not isinstance(self._states, Budgeted):
+            raise UnsupportedError("max_tokens is given to a guide of canonical tokens; expected canonical=False")
+        row = self._states.mask_within(self._found[state], left, int(self._end_id is not None))
+        if self._end_id is not None and self.is_final(state):
+            add_bits(row, np.array([self._end_id]))
+        return row
 
     def _masks(self, states: list[int]) -> dict[int, Array]:
         """The masks of different states."""

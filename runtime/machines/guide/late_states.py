@@ -10,6 +10,7 @@ from fst.automata.rows import Array
 from fst.core.threads import shared_pool, thread_count
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import Vocabulary
+from fst.runtime.machines.guide.completions import ENDLESS, Completions, need_tokens
 from fst.runtime.machines.guide.part_store import PartStore, Texts
 from fst.runtime.machines.guide.walker import DEAD, Walker
 
@@ -32,6 +33,7 @@ class LateStates:
         self._store, self._vocabulary = PartStore(texts), vocabulary
         self._walker, self._idle = Walker(self._store, vocabulary), list[Copies]()
         self._first = self._walker.first(ROOT)
+        self._completions = Completions(self._store, self._walker, vocabulary)
         self.start = START if len(vocabulary.tokens.first_ends) else self._first
 
     def is_alive(self, state: int) -> bool:
@@ -66,6 +68,24 @@ class LateStates:
         row = np.zeros(self._vocabulary.words + 1, np.uint32)
         walker.fill_mask(number, self._vocabulary.trie, row)
         return row[:-1]
+
+    def mask_within(self, state: int, left: int, ending: int) -> Array:
+        """`mask` with only the tokens after which a text can be completed: `left` tokens are left, of which `ending` end the text.
+
+        Raises:
+            ValueError: no text is that short.
+        """
+        is_first = state == START
+        trie, number = (self._vocabulary.first, self._first) if is_first else (self._vocabulary.trie, state)
+        found = self._walker.sets_after(number, trie, self._vocabulary.size)
+        if is_first:
+            found[self._vocabulary.silent] = number
+        sets, places = np.unique(found, return_inverse=True)
+        needed = np.array([self._completions.tokens(each) if each else ENDLESS for each in sets.tolist()])
+        need_tokens(ending + (0 if self._walker.is_final(number) else 1 + int(needed.min())), left)
+        row = np.zeros(self._vocabulary.words, np.uint32)
+        add_bits(row, np.flatnonzero(needed[places] + ending < left))
+        return row
 
     def masks(self, states: Sequence[int]) -> list[Array]:
         """The masks of states, on several threads if there are many."""

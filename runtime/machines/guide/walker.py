@@ -25,8 +25,8 @@ MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
 MAX_ITEMS = 1 << 22  # in one set
 KERNELS = "fst.runtime.machines.guide.kernels.late"
 
-walk_items, mask_items, is_accepting, copy_set = (
-    Deferred(KERNELS, name) for name in ("walk_items", "mask_items", "is_accepting", "copy_set")
+walk_items, mask_items, sets_after, is_accepting, copy_set = (
+    Deferred(KERNELS, name) for name in ("walk_items", "mask_items", "sets_after", "is_accepting", "copy_set")
 )
 
 
@@ -121,6 +121,26 @@ class Walker:
             self._until(
                 lambda: mask_items.call(number, trie, self._strings, self._store.parts, self.pool, self._steps, self._work, row)
             )
+
+    def sets_after(self, number: int, trie: Trie, ids: int) -> Array:
+        """int64[ids], the set after each token of a trie that is read from a set; `DEAD` for other ids."""
+        found = np.zeros(ids + 1, np.int64)
+        with self.lock:
+            self._work.counts.node, self._work.path[0] = 0, number
+            self._until(lambda: sets_after.call(trie, self._store.parts, self.pool, self._steps, self._work, found))
+        found[trie.twins[:, 0]] = found[trie.twins[:, 1]]
+        return found[:-1]
+
+    def targets(self, number: int) -> Array:
+        """int32[256], the set after each byte; -1: none."""
+        with self.lock:
+            self.is_final(number)  # makes the row
+            return self._steps.targets[self._steps.rows[number]].copy()
+
+    def cells(self, number: int) -> list[int]:
+        """The items of a set, or the cells of a tally."""
+        found: list[int] = self.pool.cells[self.pool.starts[number] : self.pool.starts[number + 1]].tolist()
+        return found
 
     def copied(self, number: int, source: Pool, numbers: Array) -> int:
         """The number here of a set of another walker with the same parts.

@@ -348,3 +348,33 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         return found
     add_twins(trie, mask)
     return np.int64(DONE)
+
+
+@kernel
+def sets_after(trie, parts, pool, steps, work, found):
+    """Store the set after each token that is read from the set ``work.path[0]``, from the node ``work.counts.node`` on.
+
+    Args:
+        trie: a `fst.machines.guide.vocabulary.Trie`.
+        parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
+        found: int64[ids + 1], initially 0; the last element gets the sets of nodes without tokens.
+
+    Returns:
+        `DONE`, or a negative result, after which the caller calls again.
+    """
+    node, last = np.int64(work.counts.node), np.int64(len(found) - 1)
+    while node < len(trie.labels):
+        label = trie.labels[node]
+        depth = np.int64(label >> DEPTH_SHIFT)
+        row = row_of(work.path[depth], parts, pool, steps, work)
+        if row < 0:
+            work.counts.node = node
+            return row
+        number = np.int64(steps.targets[row, label & BYTE])
+        if number < 0:
+            node = np.int64(trie.skips[node])
+            continue
+        work.path[depth + 1] = number
+        found[min(np.int64(trie.tokens[node]), last)] = number
+        node += 1
+    return np.int64(DONE)
