@@ -51,7 +51,10 @@ def joined(path: str, *names: str | int) -> str:
         >>> joined("#", "properties", "a/b")
         '#/properties/a~1b'
     """
-    return "/".join([path, *(str(name).replace("~", "~0").replace("/", "~1") for name in names)])
+    for name in names:
+        text = str(name)
+        path += "/" + (text.replace("~", "~0").replace("/", "~1") if "~" in text or "/" in text else text)
+    return path
 
 
 Place = tuple["Place | None", tuple[str | int, ...]]  # the place of the schema around a schema, and the names from there on
@@ -78,6 +81,7 @@ class Document:
         self.schema = schema
         self._by_uri: dict[str, tuple[Any, Place | None]] = {"": (schema, None)}
         self._root = ""
+        self._found: dict[tuple[str, str], tuple[Any, str]] = {}  # for base URIs and references: the schema and its path
         self._bases: dict[int, str] = {}  # the base URI of each schema, by id, unless it is that of the document
         self.dynamic: dict[str, dict[str, tuple[Any, str]]] = {}  # for each base URI, the schemas and paths of its dynamic anchors
         draft = schema.get("$schema") if isinstance(schema, dict) else None
@@ -167,12 +171,17 @@ class Document:
 
     def found(self, reference: str, schema: dict[str, Any], path: str, keyword: str = "$ref") -> tuple[Any, str]:
         """The schema that a reference in a schema refers to, and its path."""
-        uri, fragment = urldefrag(resolved(self.base(schema), reference))
+        key = self.base(schema), reference
+        if key not in self._found:
+            self._found[key] = self._target(*key, joined(path, keyword))
+        return self._found[key]
+
+    def _target(self, base: str, reference: str, place: str) -> tuple[Any, str]:
+        uri, fragment = urldefrag(resolved(base, reference))
         fragment = unquote(fragment)
         whole = f"{uri}#{fragment}"
         if fragment and whole in self._by_uri:
             return self._by_uri[whole][0], path_of(self._by_uri[whole][1])
-        place = joined(path, keyword)
         if uri not in self._by_uri:
             raise LocatedError(f"{place} is {quoted(reference)}, which is not in the document; put it under $defs")
         at, found = self._by_uri[uri][0], path_of(self._by_uri[uri][1])

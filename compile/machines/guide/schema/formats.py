@@ -16,8 +16,12 @@ _DATE = (
     rf"|{_LEAP_YEAR}-02-29)"
 )
 _OFFSET = r"(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?{_OFFSET}|23:59:60(?:\.[0-9]+)?(?:[zZ]|[+-]00:00))"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_USUAL_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?{_OFFSET}"
+_TIME = rf"(?:{_USUAL_TIME}|23:59:60(?:\.[0-9]+)?(?:[zZ]|[+-]00:00))"
+_LETTER = r"[A-Za-z0-9]"
+# A label of a host name, without A-labels such as xn--a and other labels with hyphens in the third and fourth place.
+_INNER = r"[A-Za-z0-9-]"
+_LABEL = rf"{_LETTER}(?:{_INNER}?{_LETTER}|{_INNER}{{2}}{_LETTER}|{_INNER}(?:{_LETTER}{_INNER}|-{_LETTER}){_INNER}{{0,58}}{_LETTER})?"
 _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -79,13 +83,21 @@ PATTERNS = {
     "json-pointer": rf"(?s:{_POINTER})",
     "relative-json-pointer": rf"(?s:(?:0|[1-9][0-9]*)(?:#|{_POINTER}))",
 }
+LONGEST = {"hostname": 253}  # the largest lengths of the strings of formats
+BEFORE_LEAP_SECOND = {"time": "", "date-time": rf"{_DATE}[Tt]"}  # the text before a time of day, for formats with leap seconds
 NOT_REGULAR = ("regex", "idn-hostname")
 
 
 @cache
 def tree_of(name: str) -> Node:
     """The tree of the strings of a format in `PATTERNS`."""
-    return Parser(PATTERNS[name], "fancy-regex").tree()
+    return tree_of_pattern(PATTERNS[name])
+
+
+@cache
+def tree_of_pattern(pattern: str) -> Node:
+    """The tree of a pattern in this module."""
+    return Parser(pattern, "fancy-regex").tree()
 
 
 def of_format(name: str) -> Language:

@@ -196,19 +196,19 @@ class Algebra:
         """The objects of a term as terms that are unlike none."""
         found = [replace(term, unlike=()) if term.unlike else term]
         for other in term.unlike:
-            outside = [each for each in self._other_objects(other) if each is not None]
-            found = [each for one in found for each in self._outside_objects(one, other, outside)]
+            meeting = [one for one in found if not self.differ(one, other)]
+            if meeting:
+                outside = [each for each in self._other_objects(other) if each is not None]
+                found = [one for one in found if one not in meeting]
+                found += [each for one in meeting for another in outside for each in self._meeting(one, another)]
         return list(kept(found))
 
-    def _outside_objects(self, term: Objects, other: Objects, outside: list[Objects]) -> list[Objects]:
-        """The objects of a term that are not in another; `outside`: all objects that are not in the other."""
-        if self.differ(term, other):
-            return [term]
-        found = (each for one in outside for each in self._both_objects(term, one))
+    def _meeting(self, one: Objects, other: Objects) -> list[Objects]:
+        """The objects that are in both terms, without terms that plainly contain none."""
         return [
             each
-            for each in found
-            if each is not None and not any(one.is_required and self._is_plainly_empty(one.values) for one in each.named.values())
+            for each in self._both_objects(one, other)
+            if each is not None and not any(found.is_required and self._is_plainly_empty(found.values) for found in each.named.values())
         ]
 
     def differ(self, one: Objects, other: Objects) -> bool:

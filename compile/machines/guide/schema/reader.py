@@ -106,7 +106,11 @@ class Reader:
         if "pattern" in schema and ASSERTING.search(schema["pattern"]):
             return True
         items = schema.get("items")
-        is_finite = isinstance(items, dict) and ("enum" in items or "const" in items or items.get("type") in ("boolean", "null"))
+        is_finite = isinstance(items, dict) and (
+            items.get("type") in ("boolean", "null")
+            or ("enum" in items and not any(isinstance(each, list | dict) for each in items["enum"]))
+            or ("const" in items and not isinstance(items["const"], list | dict))
+        )
         return schema.get("uniqueItems") is True and not is_finite and schema.get("maxItems") not in (0, 1)
 
     def values(self, schema: Any, path: str, scope: Scope, *, in_place: bool = False) -> Values:
@@ -324,6 +328,8 @@ class Reader:
                 raise LocatedError(f"{joined(path, 'format')} is {quoted(name)}, which is not supported; remove it")
             if name in formats.PATTERNS:
                 patterns.append(pattern_of(name, is_format=True))
+                longest = formats.LONGEST.get(name)
+                most = longest if most is None else most if longest is None else min(most, longest)
         if not least and most is None and not patterns:
             return string_sets.ALL
         return () if most is not None and least > most else (Strings(patterns=tuple(patterns), least=least, most=most),)

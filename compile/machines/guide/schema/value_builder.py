@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal, Protocol
 
 from fst.compile.machines.guide.part_builder import PartBuilder
-from fst.compile.machines.guide.schema import number_parts, string_parts, string_sets
+from fst.compile.machines.guide.schema import leap_seconds, number_parts, string_parts, string_sets
 from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import ANY, Arrays, Objects, Values
 from fst.compile.machines.guide.schema.string_parts import json_text
@@ -85,6 +85,8 @@ class ValueBuilder(PartBuilder):
         for term in terms:
             if term.listed is not None and string_parts.is_small(term):
                 self.strings(start, map(json_text, term.listed), end)
+            elif leap_seconds.is_timed(term):
+                self.call(start, self.maker.number(term, None, path, partial(leap_seconds.timed_part, self.maker.number, term)), end)
             elif not term.is_empty:
                 self.call(start, self.maker.number(term, None, path, partial(string_parts.string_part, term)), end)
 
