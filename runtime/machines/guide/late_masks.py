@@ -129,7 +129,11 @@ class LateMasks:
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
-        return self._masks([state])[state].copy()
+        with self._lock:
+            row = self._kept.pop(state, None)
+            if row is not None:
+                self._kept[state] = row
+        return (self._masks([state])[state] if row is None else row).copy()
 
     def mask_within(self, state: int, left: int) -> Array:
         """The mask of a state with only the tokens after which a text can be completed with the tokens that are left."""
@@ -163,8 +167,9 @@ class LateMasks:
         """New masks of states."""
         known = [state for state in states if state not in (NO_STATE, ENDED)]
         rows = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
-        for state in states:
-            row = rows.setdefault(state, np.zeros(self.words, np.uint32))
-            if self._end_id is not None and self.is_final(state):
-                add_bits(row, np.array([self._end_id]))
-        return [rows[state] for state in states]
+        found = [rows[state] if state in rows else np.zeros(self.words, np.uint32) for state in states]
+        if self._end_id is not None:
+            for state, row in zip(states, found, strict=True):
+                if self.is_final(state):
+                    row[self._end_id // WORD_BITS] |= np.uint32(1 << self._end_id % WORD_BITS)
+        return found

@@ -46,14 +46,14 @@ class LateStates:
 
     def step(self, state: int, number: int) -> int:
         """The state after a token; `DEAD` if the token is not allowed."""
-        content = self._vocabulary.content(number)
-        if not content:
+        tokens = self._vocabulary.tokens
+        if state != START:
+            return self._walker.after_token(state, number, tokens.token_bytes, tokens.token_ends)
+        if not self._vocabulary.content(number):
             return DEAD
-        if state == START:
-            content, state = self._vocabulary.content(number, is_first=True), self._first
-            if not content and self._vocabulary.tokens.keeps_first[0]:
-                return START
-        return self._walker.after(state, np.frombuffer(content, np.uint8))
+        if not self._vocabulary.content(number, is_first=True):
+            return START if tokens.keeps_first[0] else self._first
+        return self._walker.after_token(self._first, number, tokens.first_bytes, tokens.first_ends)
 
     def mask(self, state: int) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
@@ -89,9 +89,12 @@ class LateStates:
 
     def masks(self, states: Sequence[int]) -> list[Array]:
         """The masks of states, on several threads if there are many."""
-        count, found, places = min(thread_count(), len(states) // MIN_SHARE), dict[int, Array](), iter(range(len(states)))
+        count = len(states) // MIN_SHARE
+        if count > 1:
+            count = min(count, thread_count())
         if count < 2:
             return [*map(self.mask, states)]
+        found, places = dict[int, Array](), iter(range(len(states)))
 
         def work() -> None:
             copies = self._idle.pop() if self._idle else Copies(self._walker, Walker(self._store, self._vocabulary))

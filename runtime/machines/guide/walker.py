@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import RLock
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from fst.core.fields import Fields, Scalar
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.guide.vocabulary import Trie, Vocabulary
-from fst.runtime.machines.guide.part_store import PartStore
+from fst.runtime.machines.guide.part_store import Parts, PartStore
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
@@ -88,7 +87,7 @@ class Walker:
 
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
         self._store, self._strings = store, string_tokens(vocabulary)
-        self.lock = RLock()
+        self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
         self._steps = Steps(np.full(FIRST_SETS, -1, np.int32), np.empty((FIRST_ROWS, 256), np.int32), np.empty(FIRST_ROWS, np.uint8))
@@ -107,27 +106,41 @@ class Walker:
         self.pool.starts[number + 1] = cells + len(items)
 
     def after(self, number: int, data: Array) -> int:
-        """The set after some bytes, uint8[n]; `DEAD` if they are not read."""
-        return max(self._until(lambda: walk_items.call(number, data, self._store.parts, self.pool, self._steps, self._work)), DEAD)
+        """The set after some bytes, uint8[n]; `DEAD` if they are not read, or there are none."""
+        return self.after_token(number, 0, data, np.array([len(data)]))
+
+    def after_token(self, number: int, token: int, data: Array, ends: Array) -> int:
+        """The set after the bytes of a token; `DEAD` if they are not read, or there are none. `data`, `ends`: the bytes of all tokens, and
+        the end of each token.
+        """
+        with self.lock:
+            self._is_freed = False
+            while (found := walk_items.call(number, token, data, ends, *self._arrays())) <= NO_ROOM:
+                self._provide(found)
+        return found if found > 0 else DEAD
 
     def is_final(self, number: int) -> bool:
         """Whether a text may end in a set."""
-        return self._until(lambda: is_accepting.call(number, self._store.parts, self.pool, self._steps, self._work)) == 1
+        with self.lock:
+            self._is_freed = False
+            while (found := is_accepting.call(number, *self._arrays())) <= NO_ROOM:
+                self._provide(found)
+        return found == 1
 
     def fill_mask(self, number: int, trie: Trie, row: Array) -> None:
         """Set the bits of the tokens of a trie that are read from a set, in uint32[words + 1]; the last word has no meaning."""
         with self.lock:
-            self._work.counts.phase = BEGUN
-            self._until(
-                lambda: mask_items.call(number, trie, self._strings, self._store.parts, self.pool, self._steps, self._work, row)
-            )
+            self._work.counts.phase, self._is_freed = BEGUN, False
+            while (found := mask_items.call(number, trie, self._strings, *self._arrays(), row)) <= NO_ROOM:
+                self._provide(found)
 
     def sets_after(self, number: int, trie: Trie, ids: int) -> Array:
         """int64[ids], the set after each token of a trie that is read from a set; `DEAD` for other ids."""
         found = np.zeros(ids + 1, np.int64)
         with self.lock:
-            self._work.counts.node, self._work.path[0] = 0, number
-            self._until(lambda: sets_after.call(trie, self._store.parts, self.pool, self._steps, self._work, found))
+            self._work.counts.node, self._work.path[0], self._is_freed = 0, number, False
+            while (failed := sets_after.call(trie, *self._arrays(), found)) <= NO_ROOM:
+                self._provide(failed)
         found[trie.twins[:, 0]] = found[trie.twins[:, 1]]
         return found[:-1]
 
@@ -150,24 +163,22 @@ class Walker:
             source: the sets of the other walker.
             numbers: int32[room of the other pool], the number here of each set that was copied before, else -1; it is extended.
         """
-        return self._until(lambda: copy_set.call(number, source, numbers, self.pool, self._work))
-
-    def _until(self, kernel: Callable[[], int]) -> int:
-        """Call a kernel until it has what it needs; return its result."""
-        most = MAX_ROWS
         with self.lock:
-            while (found := kernel()) <= NO_ROOM:
-                self._provide(found, most)
-                if found == NO_ROW and not self._work.counts.rows:  # rows are freed once: a kernel may need more of them at the same time
-                    most = MAX_ITEMS
-            return found
+            self._is_freed = False
+            while (found := copy_set.call(number, source, numbers, self.pool, self._work)) <= NO_ROOM:
+                self._provide(found)
+        return int(found)
 
-    def _provide(self, failed: int, most_rows: int) -> None:
+    def _arrays(self) -> tuple[Parts, Pool, Steps, Work]:
+        """The arrays of a kernel's call."""
+        return self._store.parts, self.pool, self._steps, self._work
+
+    def _provide(self, failed: int) -> None:
         """Provide what a kernel lacks."""
         if failed == NO_PART:
             self._store.start_of(int(self._work.counts.needed))
         elif failed == NO_ROW:
-            self._free_rows(most_rows)
+            self._free_rows()
         elif failed == NO_WORK:
             self._enlarge_work()
         else:
@@ -176,12 +187,14 @@ class Walker:
             rows[len(self._steps.rows) :] = -1
             self._steps = self._steps._replace(rows=rows)
 
-    def _free_rows(self, most: int) -> None:
+    def _free_rows(self) -> None:
+        """Make room for rows. All are freed if there are many; but if a kernel still lacks rows, it needs more of them at the same time."""
         rows = len(self._steps.targets)
-        if rows < most:
+        if rows < MAX_ROWS or self._is_freed:
             self._steps = self._steps._replace(targets=longer(self._steps.targets, 2 * rows), finals=longer(self._steps.finals, 2 * rows))
         else:
             self._steps.rows[:], self._work.counts.rows = -1, 0
+            self._is_freed = True
 
     def _enlarge_work(self) -> None:
         room = 2 * len(self._work.found)

@@ -35,18 +35,24 @@ BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all 
 
 
 @kernel
-def walk_items(number, data, parts, pool, steps, work):
-    """Read some bytes from a set.
+def walk_items(number, token, data, ends, parts, pool, steps, work):
+    """Read the bytes of a token from a set.
 
     Args:
         number: the set.
-        data: uint8[n].
+        token: the id of the token.
+        data: uint8[n], the bytes of all tokens.
+        ends: int64[ids], the end of each token.
         parts, pool, steps, work: see `fst.runtime.machines.guide.walker`.
 
     Returns:
-        The set after the bytes; `DEAD` if they are not read; or another negative result, after which the caller calls again.
+        The set after the bytes; `DEAD` if they are not read, or there are none; or another negative result, after which the caller calls
+        again.
     """
-    for byte in data:
+    start, end = ends[token - 1] if token else np.int64(0), ends[token]
+    if start == end:
+        return np.int64(DEAD)
+    for byte in data[start:end]:
         row = row_of(number, parts, pool, steps, work)
         if row < 0:
             return row
