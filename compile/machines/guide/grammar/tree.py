@@ -185,21 +185,6 @@ def first_calls(node: Node, nullable: Iterable[str]) -> set[str]:
     return found
 
 
-def _only_calls(node: Node, nullable: Iterable[str]) -> set[str]:
-    """The rules of which one call may be all of a node."""
-    if isinstance(node, Call):
-        return {node.name}
-    if isinstance(node, Repeat):
-        is_alone = node.most != 0 and (node.least <= 1 or is_nullable(node.body, nullable))
-        return _only_calls(node.body, nullable) if is_alone else set()
-    if isinstance(node, Choice):
-        return set().union(*(_only_calls(part, nullable) for part in node.parts))
-    if not isinstance(node, Sequence):
-        return set()
-    needed = [part for part in node.parts if not is_nullable(part, nullable)]
-    return set().union(*(_only_calls(part, nullable) for part in (needed or node.parts))) if len(needed) <= 1 else set()
-
-
 class Facts(NamedTuple):
     """Sets of rules.
 
@@ -232,13 +217,13 @@ def checked(grammar: Grammar) -> Facts:
         is_recursive = len(group) > 1 or name in endless[name]
         remedy = "add an alternative that does not call it again" if is_recursive else "correct its sets of characters"
         raise VocabularyError(f"{rules[name].place}: rule {quoted(name)} has no finite text; {remedy}")
-    empty = {name: sorted(_only_calls(rules[name].tree, nullable) & nullable) for name in rules if name in nullable}
+    nonempty = _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive), productive - nullable)
+    empty = {name: {call.name for call in called[name]} - nonempty for name in rules if name not in nonempty}
     for group in components(empty):
         if len(group) > 1 or group[0] in empty[group[0]]:
             names = sorted(group, key=lambda name: rules[name].place)
-            found = f"rule {quoted(names[0])} may be empty, and may be a call of itself alone, in the cycle of {listed(names)}"
-            raise VocabularyError(f"{rules[names[0]].place}: {found}; remove the empty text from a rule of the cycle")
-    nonempty = _least(rules, callers, lambda node, found: _has_nonempty(node, found, productive), productive - nullable)
+            found = f"rule {quoted(names[0])} is always empty, in a cycle of the empty rules {listed(names)}"
+            raise VocabularyError(f"{rules[names[0]].place}: {found}; add a text, or remove the calls")
     return Facts(called, nullable, nonempty)
 
 
