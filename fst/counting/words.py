@@ -10,18 +10,15 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.trie import spread
-from fst.core.jit import Deferred
 from fst.counting import tables
 from fst.counting.tables import Columns
 from fst.errors import VocabularyError, quoted
+from fst.tables.strings import order_of, taken
 
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # number of columns of `Words.first`: partition, document, number of the word in the document
-PART = 1 << 17  # number of bytes that are copied at a time
 RANGE = 1 << 16  # number of words that are merged at a time, counted in the part with the most words
 
-make_keys, sort_words = (Deferred("fst.counting.sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
 
 
@@ -91,12 +88,12 @@ class Words:
             VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
         """
         _need_sum(counts)
-        order, begins = _sorted(text, ends)
+        order, begins = order_of(text, ends)
         counts, first = counts[order], first[order]
         if not begins.all():
             groups = np.flatnonzero(begins)
             order, counts, first = order[groups], np.add.reduceat(counts, groups), _least(first, groups)
-        text, ends = _taken(text, ends, order)
+        text, ends = taken(text, ends, order)
         return cls(text, ends, counts, first, split, documents)
 
     @classmethod
@@ -155,7 +152,7 @@ class Words:
         if count <= 1:
             return self
         kept = np.flatnonzero(self.counts >= count)
-        text, ends = _taken(self.text, self.ends, kept)
+        text, ends = taken(self.text, self.ends, kept)
         least = max(count, self.min_count)
         return replace(self, text=text, ends=ends, counts=self.counts[kept], first=self.first[kept], min_count=least)
 
@@ -262,32 +259,6 @@ def _need_sum(counts: Ints) -> None:
     total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
     if total > MAX_COUNT:
         raise VocabularyError(f"the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}; divide the counts")
-
-
-def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """The indices of words in the order of their bytes; and for each word in this order, whether it differs from the previous word."""
-    count, text, ends = len(ends), np.ascontiguousarray(text), np.ascontiguousarray(ends)
-    keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
-    make_keys.call(text, ends, keys, first)
-    order = np.argsort(first)
-    sort_words.call(text, ends, keys, order, np.empty_like(order), begins)
-    return order, begins
-
-
-def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-    """The bytes of the words with the indices `chosen`, in this order, and the end of each word."""
-    begins, lengths = ends[chosen] - np.diff(ends, prepend=0)[chosen], np.diff(ends, prepend=0)[chosen]
-    after = np.cumsum(lengths)
-    taken, first = np.empty(int(after[-1]) if len(after) else 0, np.uint8), 0
-    while first < len(chosen):
-        at = int(after[first] - lengths[first])
-        last = max(int(np.searchsorted(after, at + PART, "right")), first + 1)
-        if last == first + 1:  # copy a slice, because for a word of megabytes, an array of indices would take much memory
-            taken[at : after[first]] = text[begins[first] : begins[first] + lengths[first]]
-        else:
-            taken[at : after[last - 1]] = text[spread(begins[first:last], lengths[first:last])]
-        first = last
-    return taken, after
 
 
 def _least(first: Ints, groups: Ints) -> Ints:

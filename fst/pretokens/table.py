@@ -99,6 +99,10 @@ class PretokenTable(Table):
     def tokens(self) -> tuple[str, ...]:
         """The tokens in users' form, in the order of ``token_ids``."""
 
+    def names(self) -> tuple[Array, Array]:
+        """The `tokens` as two arrays like ``token_bytes`` and ``token_ends``."""
+        return self.token_bytes, self.token_ends
+
     @property
     @abstractmethod
     def lengths(self) -> Array:

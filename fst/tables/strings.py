@@ -6,10 +6,17 @@ from collections.abc import Iterable, Sequence
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.automata.trie import Ints, spread
+from fst.core.jit import Deferred
 from fst.errors import TableError
 from fst.tables.proof import need, need_none
+
+BEGIN, END = b"\xfe", b"\xff"  # no UTF-8 contains these bytes
+
+make_keys, sort_words, copy_words = (Deferred("fst.automata.kernels.sorting", name) for name in ("make_keys", "sort_words", "copy_words"))
 
 
 class StringColumn(Sequence[str]):
@@ -48,6 +55,60 @@ def stored_bytes(strings: Iterable[bytes]) -> tuple[Array, Array]:
     """Return two arrays like the arrays of a `StringColumn`, for strings that may be parts of characters."""
     listed = [*strings]
     return np.frombuffer(b"".join(listed), np.uint8), np.cumsum([len(data) for data in listed], dtype=np.int64)
+
+
+def enclosed(data: Array, ends: Array) -> bytes:
+    r"""Strings of UTF-8 as one bytes object, each between `BEGIN` and `END`, so that ``bytes.replace`` changes all strings at once.
+
+    Examples:
+        >>> enclosed(*stored(["a", "", "bc"]))
+        b'\xfea\xff\xfe\xff\xfebc\xff'
+    """
+    found = np.empty(len(data) + 2 * len(ends), np.uint8)
+    is_text, before = np.ones(len(found), np.bool_), 2 * np.arange(len(ends))
+    begins, ends = ends - np.diff(ends, prepend=0) + before, ends + before + 1
+    is_text[begins] = is_text[ends] = False
+    found[is_text], found[begins], found[ends] = data, BEGIN[0], END[0]
+    return found.tobytes()
+
+
+def opened(strings: bytes) -> tuple[Array, Array]:
+    """The two arrays of strings that are `enclosed`."""
+    data = np.frombuffer(strings, np.uint8)
+    ends = np.flatnonzero(data == END[0])
+    return data[data < BEGIN[0]], ends - 2 * np.arange(len(ends)) - 1
+
+
+def equal_to(wanted: bytes, data: Array, ends: Array) -> Ints:
+    """The indices of the strings that are equal to one string, ascending."""
+    sizes, size = np.diff(ends, prepend=0), len(wanted)
+    found = np.flatnonzero(sizes == size)
+    if wanted:
+        found = found[data[ends[found] - 1] == wanted[-1]]  # few strings are left, whose bytes are then compared
+    columns = data[spread(ends[found] - size, sizes[found])].reshape(len(found), size)
+    are_equal: NDArray[np.bool_] = (columns == np.frombuffer(wanted, np.uint8)).all(axis=1)
+    return found[are_equal]
+
+
+def order_of(data: Array, ends: Array) -> tuple[Ints, NDArray[np.uint8]]:
+    """The indices of strings in the order of their bytes, those of equal strings ascending; and for each string in this order, 1 if it
+    differs from the previous string, else 0.
+    """
+    count, data, ends = len(ends), np.ascontiguousarray(data), np.ascontiguousarray(ends)
+    keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
+    make_keys.call(data, ends, keys, first)
+    order = np.argsort(first)
+    sort_words.call(data, ends, keys, first[order], order, np.empty_like(order), begins)
+    return order, begins
+
+
+def taken(data: Array, ends: Array, chosen: Ints) -> tuple[Array, Ints]:
+    """The strings with the indices `chosen`, in this order, as two arrays."""
+    begins = np.append(0, ends)[chosen]
+    after = np.cumsum(ends[chosen] - begins)
+    found = np.empty(int(after[-1]) if len(after) else 0, np.uint8)
+    copy_words.call(np.ascontiguousarray(data), begins, after, found)
+    return found, after
 
 
 def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:

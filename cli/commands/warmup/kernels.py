@@ -241,10 +241,15 @@ def _compile_guide(folder: Path) -> None:
     from fst.compile import guide, tokenizer, wordpiece
     from fst.compile.machines.guide.mask_store import Masks
     from fst.compile.machines.guide.schema.compiler import from_schema
+    from fst.runtime.machines.guide.late_states import Copies
 
     from_schema({"type": "string", "not": {"const": "a"}})
     table = guide(_wordpiece(), regex="(ab)*")
-    fst.Guide(_wordpiece(), regex="a").mask(0)
+    late: Any = fst.Guide(_wordpiece(), regex="a")
+    late.mask(late.step(late.start, 1))
+    late.mask(late.start, max_tokens=9)
+    states = late._masks._states
+    Copies(states._walker, states._walker).number(states._first)  # used only for masks that several threads make
     opening = wordpiece(["[UNK]", "[", "{"])  # the first characters of the schemas
     guide(opening, schema={"properties": {"a": {"type": "string", "pattern": "a", "maxLength": 3}}})
     table.save(folder / "guide.npz")
@@ -255,9 +260,6 @@ def _compile_guide(folder: Path) -> None:
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
         guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
-    nested = fst.Guide(opening, schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # needs a network
-    nested.step(nested.start, 1)
-    nested.mask(nested.start)
     masks = Masks(1)
     for number in range(99):  # enough masks that the hash table must grow
         masks.add(np.array([number], np.uint32))

@@ -29,10 +29,12 @@ from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.header import ByteLevelDecoder
 from fst.tables.proof import need, need_ids, need_none, prove_around
+from fst.tables.strings import enclosed, opened, stored
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
 
 UTF8_LENGTH = 4  # maximum number of bytes of a character
+SPACE = b" "
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,17 @@ class BpeTable(PretokenTable):
         spelled = known - model.fallbacks
         names = map(model.letters.spelled, self.contents[:spelled])
         return (*names, *(fallback(byte) for (byte,) in self.contents[spelled:known]), *others)
+
+    def names(self) -> tuple[Array, Array]:
+        """See `PretokenTable.names`."""
+        model, data, ends = self.metadata.model, self.token_bytes, self.token_ends
+        if model.letters.are_bytes:
+            return stored(self.tokens)
+        known, spelled = model.model_tokens, model.model_tokens - model.fallbacks
+        fallbacks = (fallback(byte) for (byte,) in map(self.content, range(spelled, known)))
+        end, begin = (int(ends[count - 1]) if count else 0 for count in (spelled, known))
+        names = enclosed(data[:end], ends[:spelled]).replace(SPACE, model.letters.symbol.encode() or SPACE)
+        return opened(names + enclosed(*stored(fallbacks)) + enclosed(data[begin:], ends[known:] - begin))
 
     def decoded_differently(self, spell: bool = True) -> dict[int, bytes]:
         """The bytes that decoding writes for each token whose own bytes it does not write, by the token's number in ``token_ids``.

@@ -25,9 +25,6 @@ class Stepping(Protocol):
     def mask(self, state: int) -> Array:
         """The mask of a state: uint32[words]."""
 
-    def allowed(self, state: int) -> Array:
-        """The ids of the tokens that are allowed in a state, in ascending order: int64[n]."""
-
     def step(self, state: int, number: int) -> int:
         """The state after a token."""
 
@@ -66,10 +63,10 @@ def need_start(guide: Stepping, vocabulary: Vocabulary) -> None:
         UnsupportedError: no text is empty, and no token writes the first bytes of a text.
     """
     start, silent = guide.start, vocabulary.silent
-    if guide.is_final(start) or (guide.mask(start).any() if not len(silent) else len(guide.allowed(start)) > len(silent)):
+    if guide.is_final(start) or np.bitwise_count(guide.mask(start)).sum() > len(silent):
         return
     after = guide.step(start, int(silent[0])) if len(silent) else start
-    if after == start or not len(guide.allowed(after)):
+    if after == start or not guide.mask(after).any():
         raise UnsupportedError("no token begins a text of the pattern or the schema; expected a vocabulary with their characters")
 
 

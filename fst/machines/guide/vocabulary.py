@@ -9,19 +9,21 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.automata.trie import Ints
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import GROUPS, MARK, TWIN_MARK, Tokens
-from fst.machines.guide.written import end_of, written_by
-from fst.tables.strings import stored_bytes
+from fst.machines.guide.written import written_by
+from fst.tables.strings import order_of, stored_bytes, taken
 from fst.tables.table import Table
 
 WORD_BITS = 32
 LABEL_BITS = 8
 
-build = Deferred("fst.machines.guide.kernels.trie", "build_trie")
+count_nodes, build = (Deferred("fst.machines.guide.kernels.trie", name) for name in ("count_nodes", "build_trie"))
 
 
 class Trie(NamedTuple):
@@ -125,13 +127,13 @@ def vocabulary_of(table: Table) -> Vocabulary:
 
 
 def _vocabulary_of(table: Table) -> Vocabulary:
-    later, first, keeps_first = written_by(table)
-    is_same, end_id = first == later, end_of(table)
-    (data, ends), (firsts, first_ends) = stored_bytes(later), stored_bytes([] if is_same else first)
-    tokens = Tokens(data, ends, firsts, first_ends, np.array([-1 if end_id is None else end_id]), np.array([keeps_first]))
-    silent = [number for number, (content, of_first) in enumerate(zip(later, first, strict=True)) if content and not of_first]
-    trie = trie_of(later)
-    return Vocabulary(tokens, trie, trie if is_same else trie_of(first), np.array(silent, np.int64), {})
+    later, first, keeps_first, end_id = written_by(table)
+    is_same = first is later or all(map(np.array_equal, first, later))
+    firsts = stored_bytes([]) if is_same else first
+    tokens = Tokens(*later, *firsts, np.array([-1 if end_id is None else end_id]), np.array([keeps_first]))
+    silent = np.flatnonzero((np.diff(later.ends, prepend=0) > 0) & (np.diff(first.ends, prepend=0) == 0))
+    trie = trie_of(*later)
+    return Vocabulary(tokens, trie, trie if is_same else trie_of(*first), silent, {})
 
 
 def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
@@ -149,30 +151,47 @@ def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
     return stored_bytes(contents)
 
 
-def roots_of(labels: Array) -> Array:
-    """The field `Trie.roots`."""
+def trie_of(data: Array, ends: Array, kept: Ints | None = None) -> Trie:
+    """The trie of tokens.
+
+    Args:
+        data: uint8[n], the bytes of all tokens, concatenated.
+        ends: int64[ids], the end of each token; empty tokens are left out.
+        kept: the ids of the tokens in the trie, ascending; None: all.
+
+    Examples:
+        >>> trie_of(*stored_bytes([b"a", b"ab", b"b"]), np.array([1, 2])).labels & 0xFF
+        array([97, 98, 98], dtype=uint32)
+    """
+    none = np.uint32(words_of(len(ends)) * WORD_BITS)
+    if kept is not None:
+        data, ends = taken(data, ends, kept)
+    order, begins = order_of(data, ends)
+    empty = int((np.diff(ends, prepend=0) == 0).sum())  # empty tokens are the first in `order`
+    order, is_new = order[empty:], begins[empty:] > 0
+    data, ends = taken(data, ends, order[is_new])
+    numbers = order if kept is None else kept[order]
+    ids, sizes = numbers[is_new].astype(np.uint32), np.diff(ends, prepend=0)
+    longest = int(sizes.max(initial=0))
+    nodes = int(count_nodes.call(data, ends))
+    labels, skips, tokens, below = (np.empty(nodes, np.uint32) for _ in range(4))
+    groups, path = np.empty(nodes, np.uint64), np.empty(longest, np.int64)
+    build.call(data, ends, ids, labels, skips, tokens, none, below, groups, GROUPS, path)
+    by_length = ids[np.argsort(sizes.astype(np.min_scalar_type(longest)), kind="stable")]  # NumPy sorts short numbers by their digits
+    length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
+    return Trie(labels, skips, _roots(labels), tokens, below, groups, by_length, length_ends, _twins(numbers, is_new))
+
+
+def _roots(labels: Array) -> Array:
+    """The field `roots` of a trie."""
     roots, nodes = np.full(256, -1, np.int32), np.flatnonzero(labels < 1 << LABEL_BITS)
     roots[labels[nodes]] = nodes
     return roots
 
 
-def trie_of(contents: list[bytes]) -> Trie:
-    """The trie of tokens, given by their bytes; empty tokens are left out."""
-    ids, twins = dict[bytes, int](), list[tuple[int, int]]()
-    for number, content in enumerate(contents):
-        if content and ids.setdefault(content, number) != number:
-            twins.append((number, ids[content]))
-    strings = sorted(ids)
-    data, ends = stored_bytes(strings)
-    sizes = np.diff(ends, prepend=0)
-    longest = int(sizes.max(initial=0))
-    labels, skips, below = (np.empty(len(data), np.uint32) for _ in range(3))
-    tokens = np.full(len(data), words_of(len(contents)) * WORD_BITS, np.uint32)
-    of_strings = np.array([ids[string] for string in strings], np.uint32)
-    groups = np.empty(len(data), np.uint64)
-    count = build.call(data, ends, of_strings, labels, skips, tokens, below, groups, GROUPS, np.empty(longest, np.int64))
-    labels, skips, tokens, below = (field[:count].copy() for field in (labels, skips, tokens, below))
-    length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
-    by_length = of_strings[np.argsort(sizes, kind="stable")]
-    pairs = np.array(twins, np.uint32).reshape(-1, 2)
-    return Trie(labels, skips, roots_of(labels), tokens, below, groups[:count].copy(), by_length, length_ends, pairs)
+def _twins(numbers: Ints, is_new: NDArray[np.bool_]) -> Array:
+    """The field `twins` of a trie, from sorted tokens, and whether each differs from the one before it."""
+    twins = np.flatnonzero(~is_new)
+    firsts = np.flatnonzero(is_new)[twins - np.arange(len(twins)) - 1]  # `twins - arange` is the number of tokens before that are new
+    pairs = np.stack([numbers[twins], numbers[firsts]], axis=1)
+    return pairs[np.argsort(pairs[:, 0])].astype(np.uint32)

@@ -125,6 +125,10 @@ class WordPieceTable(ReadingTable):
         data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
+    def names(self) -> tuple[Array, Array]:
+        """The `tokens` as two arrays like ``token_bytes`` and ``token_ends``."""
+        return self.token_bytes, self.token_ends
+
     @Lazy
     def lengths(self) -> Mapping[int, int]:
         """The number of characters of each token of the model, by its id."""

@@ -226,7 +226,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         bits = np.unpackbits(self.mask(state).astype("<u4", copy=False).view(np.uint8), bitorder="little")
-        found: NDArray[np.int64] = np.flatnonzero(bits)
+        found: NDArray[np.int64] = np.flatnonzero(bits.view(np.bool_))  # a fraction of the time that NumPy takes for uint8
         return found
 
     def step(self, state: int, number: int) -> int:

@@ -95,9 +95,9 @@ class StoredMasks:
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
-        row = np.empty((1, self.words), np.uint32)
-        self.copy(np.array([state]), row)
-        return row[0]
+        row: Array = np.empty(self.words, np.uint32)
+        self.copy(np.array([state]), row[None])
+        return row
 
     def advance(self, state: int, ids: Array) -> int:
         """The state after tokens; see `StateMasks.advance`."""

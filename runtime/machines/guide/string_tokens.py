@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.automata.trie import Ints, spread
 from fst.core.jit import Deferred
-from fst.machines.guide.scanning import add_bits
-from fst.machines.guide.vocabulary import Trie, Vocabulary, roots_of, trie_of
+from fst.machines.guide.vocabulary import WORD_BITS, Trie, Vocabulary, trie_of, words_of
 
 OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
 CHECKPOINTS = 16
@@ -56,51 +56,38 @@ def string_tokens(vocabulary: Vocabulary) -> StringTokens:
 
 
 def _string_tokens(vocabulary: Vocabulary) -> StringTokens:
-    tokens, size = vocabulary.tokens, vocabulary.size
+    (data, ends), size = vocabulary.tokens[:2], vocabulary.size
     kinds, chars, quotes = np.empty(size, np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)
-    classify.call(tokens.token_bytes, tokens.token_ends, kinds, chars, quotes)
+    classify.call(data, ends, kinds, chars, quotes)
     is_within = (kinds == PLAIN) | (kinds == ESCAPED)
-    within = [_mask(vocabulary, is_within)] + [_mask(vocabulary, is_within & (chars <= most)) for most in range(1, CHECKPOINTS)]
+    within = [is_within, *(is_within & (chars <= most) for most in range(1, CHECKPOINTS))]
     far = np.flatnonzero(is_within & (chars >= CHECKPOINTS))
     far = far[np.argsort(-chars[far], kind="stable")]
-    after, after_ends, quoted = _after_quotes(vocabulary, np.flatnonzero(kinds == QUOTED), quotes)
-    others = part_of(vocabulary.trie, kinds != PLAIN)
-    plain, longer = _mask(vocabulary, kinds == PLAIN), (far.astype(np.uint32), chars[far])
-    return StringTokens(plain, np.stack(within), *longer, after, after_ends, quoted, chars[quoted], others)
+    after, after_ends, quoted = _after_quotes(data, ends, np.flatnonzero(kinds == QUOTED), quotes)
+    others = trie_of(data, ends, np.flatnonzero(kinds != PLAIN))
+    plain, *rows = (_mask(vocabulary, is_set) for is_set in (kinds == PLAIN, *within))
+    longer = far.astype(np.uint32), chars[far]
+    return StringTokens(plain, np.stack(rows), *longer, after, after_ends, quoted, chars[quoted], others)
 
 
-def _after_quotes(vocabulary: Vocabulary, quoted: NDArray[np.int64], quotes: Array) -> tuple[Trie, Array, Array]:
+def _after_quotes(data: Array, ends: Array, quoted: Ints, quotes: Array) -> tuple[Trie, Array, Array]:
     """The fields `after`, `after_ends` and `quoted` of `StringTokens`. `quoted`: the tokens. `quotes`: the place of each token's quotation
     mark.
     """
-    by_rest: dict[bytes, list[int]] = {b"": []}
-    for number in quoted.tolist():
-        by_rest.setdefault(vocabulary.content(number)[quotes[number] + 1 :], []).append(number)
-    ends = np.cumsum([len(ids) for ids in by_rest.values()])
-    return trie_of([*by_rest]), ends, np.array([number for ids in by_rest.values() for number in ids], np.uint32)
+    begins = np.append(0, ends)[quoted] + quotes[quoted] + 1
+    sizes = ends[quoted] - begins
+    trie = trie_of(data[spread(begins, sizes)], np.cumsum(sizes))
+    firsts = np.where(sizes > 0, np.arange(len(quoted)), -1)  # the first place in `quoted` with each rest; -1: the empty rest
+    firsts[trie.twins[:, 0]] = trie.twins[:, 1]
+    distinct, numbers = np.unique(np.append(-1, firsts), return_inverse=True)
+    numbers, none = numbers[1:], words_of(len(distinct)) * WORD_BITS
+    renumbered = np.append(numbers, none)[np.minimum(trie.tokens, len(quoted))].astype(np.uint32)
+    after_ends = np.cumsum(np.bincount(numbers, minlength=len(distinct)))
+    return trie._replace(tokens=renumbered), after_ends, quoted[np.argsort(numbers, kind="stable")].astype(np.uint32)
 
 
 def _mask(vocabulary: Vocabulary, is_set: NDArray[np.bool_]) -> Array:
-    """uint32[words + 1], the mask of the tokens in the trie for which `is_set` is true."""
-    row = np.zeros(vocabulary.words + 1, np.uint32)
-    add_bits(row, np.flatnonzero(is_set))
-    return row
-
-
-def part_of(trie: Trie, is_kept: NDArray[np.bool_]) -> Trie:
-    """The part of a trie with the tokens for which `is_kept` is true.
-
-    Examples:
-        >>> part_of(trie_of([b"a", b"ab", b"b"]), np.array([False, True, True])).labels & 0xFF
-        array([97, 98, 98], dtype=uint32)
-    """
-    none = len(is_kept)
-    kept = np.append(is_kept, False)[np.minimum(trie.tokens, none)]
-    before = np.append(0, np.cumsum(kept))  # tokens that are kept before each node
-    has_kept = before[trie.skips] > before[:-1]
-    numbers = np.append(0, np.cumsum(has_kept))
-    nodes = np.flatnonzero(has_kept)
-    tokens = np.where(kept[nodes], trie.tokens[nodes], -(-none // 32) * 32).astype(np.uint32)
-    labels = trie.labels[nodes]
-    fields = trie._replace(labels=labels, roots=roots_of(labels), skips=numbers[trie.skips[nodes]].astype(np.uint32), tokens=tokens)
-    return fields._replace(longest_below=trie.longest_below[nodes], groups_below=trie.groups_below[nodes])
+    """uint32[words + 1], the mask of the tokens for which `is_set` is true."""
+    row, bits = np.zeros(vocabulary.words + 1, "<u4"), np.packbits(is_set, bitorder="little")
+    row.view(np.uint8)[: len(bits)] = bits
+    return row.astype(np.uint32, copy=False)

@@ -1,8 +1,8 @@
-"""Kernels that sort words by their bytes.
+"""Kernels that sort words by their bytes, and copy words in a new order.
 
 The key of a word is four numbers: three for its first 24 bytes, and its length. NumPy sorts words by the first number, with vector
-instructions if the processor has them. A bottom-up merge sort then sorts each run of words whose first numbers are equal. Only words that
-share their first 24 bytes are compared byte by byte.
+instructions if the processor has them. Each run of words whose first numbers are equal is then sorted by insertion in blocks, and by
+merges of blocks. Only words that share their first 24 bytes are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fst.core.jit import inlined, kernel, part
 
 KEYS, LENGTH = np.uint64(4), np.uint64(3)  # number of 64-bit numbers in a key; the index of the word's length among these numbers
 KEY_BYTES = np.uint64(24)
+BLOCK = np.uint64(8)  # number of words that are sorted by insertion
 U0, U1, U2, U8, U56 = (np.uint64(number) for number in (0, 1, 2, 8, 56))
 
 
@@ -67,13 +68,31 @@ def compared(text, ends, keys, one, other):
 
 
 @part
+def is_before(text, ends, keys, one, other):
+    """Whether word `one` sorts before another word; equal words are sorted by index."""
+    found = compared(text, ends, keys, one, other)
+    return found < 0 or (found == 0 and one < other)
+
+
+@part
+def sort_block(text, ends, keys, begin, end, order):
+    """Sort a few words."""
+    for place in range(begin + U1, end):
+        word, at = order[np.uint64(place)], np.uint64(place)
+        while at > begin and is_before(text, ends, keys, np.uint64(word), np.uint64(order[at - U1])):
+            order[at] = order[at - U1]
+            at -= U1
+        order[at] = word
+
+
+@part
 def merge(text, ends, keys, begin, middle, end, order, out):
     """Merge two adjacent sorted runs of words."""
     left, right = begin, middle
     for place in range(begin, end):
         takes_left = left < middle
         if takes_left and right < end:
-            takes_left = compared(text, ends, keys, np.uint64(order[left]), np.uint64(order[right])) <= 0
+            takes_left = is_before(text, ends, keys, np.uint64(order[left]), np.uint64(order[right]))
         out[np.uint64(place)] = order[left] if takes_left else order[right]
         left += np.uint64(takes_left)
         right += np.uint64(not takes_left)
@@ -82,7 +101,9 @@ def merge(text, ends, keys, begin, middle, end, order, out):
 @part
 def sort_run(text, ends, keys, begin, end, order, spare):
     """Sort a run of words."""
-    width = U1
+    for left in range(begin, end, BLOCK):
+        sort_block(text, ends, keys, np.uint64(left), min(np.uint64(left) + BLOCK, end), order)
+    width = BLOCK
     while width < end - begin:
         for left in range(begin, end, width * U2):
             middle = min(np.uint64(left) + width, end)
@@ -93,23 +114,45 @@ def sort_run(text, ends, keys, begin, end, order, spare):
 
 
 @kernel
-def sort_words(text, ends, keys, order, spare, begins):
-    """Sort words that are already sorted by the first numbers of their keys.
+def sort_words(text, ends, keys, firsts, order, spare, begins):
+    """Sort words that are already sorted by the first numbers of their keys. Equal words are sorted by index.
 
     Args:
-        order: int64[words], indices of words, sorted by `first` of `make_keys`; on return, sorted by the bytes of the words.
+        text, ends, keys: as in `make_keys`.
+        firsts: uint64[words], `first` of `make_keys`, sorted.
+        order: int64[words], indices of words, in the order of `firsts`; on return, sorted by the bytes of the words.
         spare: int64[words], scratch.
         begins: uint8[words], filled in sorted order: 1 for the first word, and for each word that differs from the previous word.
     """
     begin, count = U0, np.uint64(len(ends))
     while begin < count:
-        first, end = keys[np.uint64(order[begin]) * KEYS], begin + U1
-        while end < count and keys[np.uint64(order[end]) * KEYS] == first:
+        first, end = firsts[begin], begin + U1  # not from `keys`: most words are alone in their run, so their keys are never read
+        while end < count and firsts[end] == first:
             end += U1
-        sort_run(text, ends, keys, begin, end, order, spare)
-        begins[begin] = U1
+        begins[begin] = np.uint8(1)
+        if end > begin + U1:
+            sort_run(text, ends, keys, begin, end, order, spare)
         for number in range(begin + U1, end):
             place = np.uint64(number)
             found = compared(text, ends, keys, np.uint64(order[place - U1]), np.uint64(order[place]))
             begins[place] = np.uint8(found != 0)
+        begin = end
+
+
+@kernel
+def copy_words(text, begins, ends, out):
+    """Copy words. No load depends on an earlier one, so the processor waits for several loads at the same time, although words in a new
+    order are at random places.
+
+    Args:
+        text: uint8[n], bytes that contain all words.
+        begins: int64[words], the first byte of each word in `text`.
+        ends: int64[words], the end of each word in `out`.
+        out: uint8[m], the words, concatenated, to be filled.
+    """
+    begin = np.int64(0)
+    for word in range(len(ends)):
+        end, first = ends[word], begins[word] - begin
+        for place in range(begin, end):
+            out[place] = text[first + place]
         begin = end
