@@ -125,7 +125,7 @@ class Walker:
             self._is_freed = False
             while (found := is_accepting.call(number, *self._arrays())) <= NO_ROOM:
                 self._provide(found)
-        return found == 1
+        return bool(found == 1)
 
     def fill_mask(self, number: int, trie: Trie, row: Array) -> None:
         """Set the bits of the tokens of a trie that are read from a set, in uint32[words + 1]; the last word has no meaning."""
@@ -148,7 +148,8 @@ class Walker:
         """int32[256], the set after each byte; -1: none."""
         with self.lock:
             self.is_final(number)  # makes the row
-            return self._steps.targets[self._steps.rows[number]].copy()
+            found: Array = self._steps.targets[self._steps.rows[number]].copy()
+            return found
 
     def cells(self, number: int) -> list[int]:
         """The items of a set, or the cells of a tally."""
