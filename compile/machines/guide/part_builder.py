@@ -36,6 +36,7 @@ class PartBuilder:
         self.states = 0
         self.arcs: list[Arc] = []
         self.moves: list[Move] = []
+        self._chains: list[tuple[int, list[int]]] = []  # the first arc and the states of each text, whose inner states no one else knows
 
     def state(self) -> int:
         """Add a state."""
@@ -88,12 +89,13 @@ class PartBuilder:
                 return start
             self.skip(start, end)
             return end
-        for byte in text[:-1]:
-            following = self.state()
-            self.arcs.append((start, byte, byte, following))
-            start = following
-        following = self.state() if end is None else end
-        self.arcs.append((start, text[-1], text[-1], following))
+        inner = len(text) - 1
+        base = self._room(inner + (end is None))
+        following = base + inner if end is None else end
+        states = [start, *range(base, base + inner), following]
+        if inner:
+            self._chains.append((len(self.arcs), states))
+        self.arcs += zip(states, text, text, states[1:], strict=False)
         return following
 
     def character(self, start: int, edges: Set, end: int) -> None:
@@ -160,15 +162,28 @@ class PartBuilder:
         Returns:
             None if there is no text.
         """
-        following = [(arc[0], arc[3]) for arc in self.arcs] + [(move[0], move[4]) for move in self.moves]
+        following = self._edges()
         reached = _reached(self.states, following, [start])
         ending = _reached(self.states, [(after, before) for before, after in reversed(following)], ends)
+        for _, states in self._chains:
+            reached[states[1] : states[-2] + 1] = bytes([reached[states[0]]]) * (len(states) - 2)
+            ending[states[1] : states[-2] + 1] = bytes([ending[states[-1]]]) * (len(states) - 2)
         if not ending[start]:
             return None
         whole = Part(self.states, self.arcs, self.moves, [*ends], (*free,), (*opened,))
         if start or any(after == start for _, after in following) or 0 in reached or 0 in ending:
             return _renumbered(whole, start, bytes(map(min, reached, ending)))
         return whole
+
+    def _edges(self) -> list[tuple[int, int]]:
+        """The states before and after each arc and move; the arcs of a text count as one."""
+        found: list[tuple[int, int]] = []
+        place = 0
+        for first, states in self._chains:
+            found += [(arc[0], arc[3]) for arc in self.arcs[place:first]]
+            found.append((states[0], states[-1]))
+            place = first + len(states) - 1
+        return found + [(arc[0], arc[3]) for arc in self.arcs[place:]] + [(move[0], move[4]) for move in self.moves]
 
 
 def _renumbered(whole: Part, start: int, kept: bytes) -> Part:

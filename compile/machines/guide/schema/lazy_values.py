@@ -51,6 +51,11 @@ class Values:
         self.has_values: bool | None = None
         self._make, self.is_being_made = make, False
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the set is evaluated."""
+        return self._make is None
+
     @classmethod
     def of(
         cls,

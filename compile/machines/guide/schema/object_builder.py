@@ -11,6 +11,7 @@ from fst.compile.machines.guide.schema.value_builder import ValueBuilder
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import UNLIMITED, Part
 
+FEW = 8  # maximum number of named properties whose values are written in place, although they must be evaluated for this
 MAX_COUNTED = 1 << 12  # maximum number of copies of properties for the bounds of their number
 
 
@@ -21,6 +22,7 @@ class ObjectBuilder(ValueBuilder):
         """The part; None if it has no text."""
         start, last, end = self.state(), self.state(), self.state()
         algebra = self.algebra
+        self._is_large = len(term.named) > FEW
         properties = [(each.is_listed, _Key(name, each.values, each.is_required)) for name, each in term.named.items()]
         properties = [(is_listed, key) for is_listed, key in properties if algebra.has_values(key.values)]
         rest = _Rest(algebra, term)
@@ -43,10 +45,12 @@ class ObjectBuilder(ValueBuilder):
         """Add properties in their order, then others, up to the state before the closing brace."""
         last_required = max((place for place, each in enumerate(named) if each.is_required), default=-1)
         first: int | None = start  # the state before a property, at the beginning of the object
-        comma, tail = self.state(), self.state()  # the state before a property, after a comma; the state after the last property
+        tail = self.state()  # the state after the last property
+        comma: int | None = None  # the state before a property, after a comma
         for place, (name, values, is_required) in enumerate(named):
             before, after, following = self.state(), self.state(), self.state()
-            self.skip(comma, before)
+            if comma is not None:
+                self.skip(comma, before)
             if first is not None:
                 self.skip(first, before)
             self._add_property(name, values, before, after)
@@ -56,7 +60,7 @@ class ObjectBuilder(ValueBuilder):
                 self.skip(spaced, tail)
             if is_required:
                 first = None
-            else:
+            elif comma is not None:
                 self.skip(comma, following)
             comma = following
         section = _Section(keys, rest, 0, None)
@@ -201,7 +205,7 @@ class ObjectBuilder(ValueBuilder):
 
     def _add_property(self, name: str, values: Values, start: int, end: int) -> None:
         after = self.space(self.text(start, json_text(name)))
-        self.values(values, self.mark(after, b":"), end)
+        self.values(values, self.mark(after, b":"), end, is_late=self._is_large)
 
     def _add_other(self, other: Others, start: int, end: int) -> None:
         """Add a property that is not named."""

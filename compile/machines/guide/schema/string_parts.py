@@ -114,12 +114,7 @@ def _of_tree(tree: Node) -> Part | None:
         else:
             writer.add(Sequence(parts), state, last)
         builder.read(last, QUOTE, QUOTE, end)
-    return _opened(builder.part(start, [end], [*free, *is_open]), len(free))
-
-
-def _opened(part: Part | None, count: int) -> Part | None:
-    """A part with only the first states of `free` free, and the others open."""
-    return None if part is None else part._replace(free=part.free[:count], open=part.free[count:])
+    return builder.part(start, [end], free, is_open)
 
 
 def _of_counted_tree(tree: Node, least: int, most: int | None) -> Part | None:
@@ -304,7 +299,7 @@ def _of_others(texts: frozenset[str]) -> Part | None:
         add_character(builder, state, difference(ALL_PLAIN, of_runs((code, code) for code in codes)), free)
         for char, child in followers.items():
             add_character(builder, state, of_runs([(ord(char), ord(char))]), child)
-    return _opened(builder.part(start, [end], [free, *trie]), 1)
+    return builder.part(start, [end], [free], trie)
 
 
 ALL_PLAIN = difference(ANY, of_runs([(0xD800, 0xDFFF)]))  # characters, none of which is half of a surrogate pair

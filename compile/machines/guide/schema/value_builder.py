@@ -53,9 +53,11 @@ class ValueBuilder(PartBuilder):
         super().__init__()
         self.maker, self.algebra = maker, maker.algebra
 
-    def values(self, values: Values, start: int, end: int) -> None:
-        """Add the texts of a set, which contains values, between two states."""
-        if values is ANY or len(values.arrays) + len(values.objects) > MANY_TERMS:
+    def values(self, values: Values, start: int, end: int, *, is_late: bool = False) -> None:
+        """Add the texts of a set, which contains values, between two states. With `is_late`, a set that is not evaluated yet is a part of
+        its own, so it is not evaluated now.
+        """
+        if values is ANY or (is_late and not values.is_made) or len(values.arrays) + len(values.objects) > MANY_TERMS:
             self.call(start, self.maker.number(("values", id(values)), values, values.path, partial(self.maker.of_values, values)), end)
         else:
             self.types(values, start, end)
