@@ -275,13 +275,25 @@ class TreeWriter:
         """Whether a node has an empty text."""
         return matches_nothing(node)
 
-    def _chain(self, parts: tuple[Node, ...], start: int, end: int) -> None:
+    def _chain(self, parts: tuple[Node, ...], start: int, end: int, *, is_after: bool = False) -> None:
         if not parts:
             self.builder.skip(start, end)
         for place, part in enumerate(parts, 1):
             following = self.builder.state() if place < len(parts) else end
-            self.add(part, start, following)
+            (self.add_after if is_after or place > 1 else self.add)(part, start, following)
             start = following
+
+    def add_after(self, node: Node, start: int, end: int) -> None:
+        """Like `add`, for a start that only the text before the node leads to: arcs may lead back to it. The place before the first of any
+        number of repetitions is then the place after each of them, so that they share their masks.
+        """
+        if isinstance(node, Repeat) and node.most is None and self.is_nullable(node):
+            self.add_nonempty(node.body, start, start)
+            self.builder.skip(start, end)
+        elif isinstance(node, Sequence):
+            self._chain(node.parts, start, end, is_after=True)
+        else:
+            self.add(node, start, end)
 
     def _nonempty_chain(self, parts: tuple[Node, ...], start: int, end: int) -> None:
         """Add the nonempty texts of parts that may all be empty: each part may be the first one that is not empty."""

@@ -242,7 +242,7 @@ class _RuleWriter(TreeWriter):
         if isinstance(node, Text):
             self.builder.text(start, node.data, end)
         elif isinstance(node, Free):
-            self._free(node, start, end)
+            self._free(node, start, end, self.builder.state())
         elif isinstance(node, Schema):
             self.builder.call(start, self._parts.number_of(node), end)
         else:
@@ -264,13 +264,20 @@ class _RuleWriter(TreeWriter):
         most = None if node.most is None else node.most - 1
         super()._repeat(Repeat(node.body, 0, most), max(least - 1, 0), following, end)
 
-    def _free(self, node: Free, start: int, end: int) -> None:
-        """Add free text: one state for each beginning of a stop or an excluded string (Aho and Corasick), and a copy of the first state,
-        which nothing leads to.
+    def add_after(self, node: Node, start: int, end: int) -> None:
+        """Like `add`, where arcs may lead back to the start."""
+        if isinstance(node, Free) and node.most is None:
+            self._free(node, start, end, start)
+        else:
+            super().add_after(node, start, end)
+
+    def _free(self, node: Free, start: int, end: int, empty: int) -> None:
+        """Add free text: one state for each beginning of a stop or an excluded string (Aho and Corasick). `empty` is the state of the empty
+        beginning; if it is not the start, the start is a copy of it that nothing leads to, and the free text is not empty.
         """
         builder = self.builder
         steps = steps_of([*(text for text, _ in node.stops), *node.excludes])
-        states = [builder.state() for _ in steps]
+        states = [empty, *(builder.state() for _ in steps[1:])]
         after = [builder.state() for _ in node.stops]
         for (_, following), state in zip(node.stops, after, strict=True):
             done = builder.state()
@@ -279,8 +286,8 @@ class _RuleWriter(TreeWriter):
         begin = start if node.most is None else builder.state()
         if node.most is not None:
             builder.enter(start, 0, node.most, begin)
-        for state, (letters, others) in zip([begin, *states], [steps[0], *steps], strict=True):
-            if state != begin:
+        for state, (letters, others) in [*([] if begin == empty else [(begin, steps[0])]), *zip(states, steps, strict=True)]:
+            if state != begin or begin == empty:
                 (builder.skip if node.most is None else builder.exit)(state, end)
             before = state
             if node.most is not None:
