@@ -35,7 +35,7 @@ JSON_TOKENS = [*PIECES, *CUT, b" ", b"  ", b"aaaaaaaaaaaaaaaaaaaaaaaa", b"{", b"
 def vocabulary(contents: Sequence[bytes]) -> Vocabulary:
     """A vocabulary of tokens with given bytes."""
     data, ends = stored_bytes([*contents])
-    none, trie = np.empty(0, np.uint8), trie_of([*contents])
+    none, trie = np.empty(0, np.uint8), trie_of(data, ends)
     tokens = Tokens(data, ends, none, np.empty(0, np.int64), np.array([-1]), np.array([False]))
     return Vocabulary(tokens, trie, trie, np.empty(0, np.int64), {})
 

@@ -67,7 +67,8 @@ class Sets:
     def __init__(self, texts: Texts) -> None:
         none = np.empty(0, np.int64)
         tokens = Tokens(none.astype(np.uint8), none, none.astype(np.uint8), none, np.array([-1]), np.array([False]))
-        self._walker = Walker(PartStore(texts), Vocabulary(tokens, trie_of([]), trie_of([]), none, {}))
+        trie = trie_of(tokens.token_bytes, tokens.token_ends)
+        self._walker = Walker(PartStore(texts), Vocabulary(tokens, trie, trie, none, {}))
         self.start: State = (self._walker.first(0),)
 
     def after(self, state: State, text: bytes) -> State:

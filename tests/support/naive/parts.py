@@ -15,7 +15,7 @@ class Tally(NamedTuple):
 
     least: int
     most: int
-    count: int = 0
+    counted: int = 0
     missing: int = 0
     used: frozenset[int] = frozenset()
 
@@ -96,7 +96,7 @@ class Parts:
         frame: Any = stack[-1]
         rest = stack[:-1]
         if kind == EXIT:
-            return [(part, end, rest)] if frame.count >= frame.least and not frame.missing else []
+            return [(part, end, rest)] if frame.counted >= frame.least and not frame.missing else []
         if kind == MISS:
             return [(part, end, (*rest, frame._replace(missing=first)))]
         if kind == USE:
@@ -104,8 +104,8 @@ class Parts:
             return [] if first in frame.used else [(part, end, (*rest, used))]
         assert kind == COUNT
         is_limited = frame.most != UNLIMITED
-        count = frame.count + 1 if is_limited else min(frame.count + 1, frame.least)
-        return [] if is_limited and count > frame.most - frame.missing else [(part, end, (*rest, frame._replace(count=count)))]
+        count = frame.counted + 1 if is_limited else min(frame.counted + 1, frame.least)
+        return [] if is_limited and count > frame.most - frame.missing else [(part, end, (*rest, frame._replace(counted=count)))]
 
 
 def assert_sound(part: Part, may_be_empty: bool = False) -> None:
