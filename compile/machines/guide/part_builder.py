@@ -36,7 +36,7 @@ class PartBuilder:
         self.states = 0
         self.arcs: list[Arc] = []
         self.moves: list[Move] = []
-        self._chains: list[tuple[int, list[int]]] = []  # the first arc and the states of each text, whose inner states no one else knows
+        self._chains: list[tuple[int, list[int]]] = []  # for each text, the second arc and the states from there on
 
     def state(self) -> int:
         """Add a state."""
@@ -93,8 +93,8 @@ class PartBuilder:
         base = self._room(inner + (end is None))
         following = base + inner if end is None else end
         states = [start, *range(base, base + inner), following]
-        if inner:
-            self._chains.append((len(self.arcs), states))
+        if inner > 1:
+            self._chains.append((len(self.arcs) + 1, states[1:]))
         self.arcs += zip(states, text, text, states[1:], strict=False)
         return following
 
@@ -176,7 +176,7 @@ class PartBuilder:
         return whole
 
     def _edges(self) -> list[tuple[int, int]]:
-        """The states before and after each arc and move; the arcs of a text count as one."""
+        """The states before and after each arc and move; the arcs of a text from the second on count as one."""
         found: list[tuple[int, int]] = []
         place = 0
         for first, states in self._chains:
