@@ -106,8 +106,8 @@ class Walker:
         self.pool.starts[number + 1] = cells + len(items)
 
     def after(self, number: int, data: Array) -> int:
-        """The set after some bytes, uint8[n]; `DEAD` if they are not read, or there are none."""
-        return self.after_token(number, 0, data, np.array([len(data)]))
+        """The set after some bytes, uint8[n]; `DEAD` if they are not read."""
+        return self.after_token(number, 0, data, np.array([len(data)])) if len(data) else number
 
     def after_token(self, number: int, token: int, data: Array, ends: Array) -> int:
         """The set after the bytes of a token; `DEAD` if they are not read, or there are none. `data`, `ends`: the bytes of all tokens, and
