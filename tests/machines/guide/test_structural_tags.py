@@ -60,7 +60,7 @@ def _sequence(*elements: Any) -> dict[str, Any]:
 
 
 def _parts(form: Any) -> GrammarParts:
-    return GrammarParts(read_structural_tag({"type": "structural_tag", "format": form}), lambda _: _Boolean())
+    return GrammarParts(read_structural_tag({"type": "structural_tag", "format": form}, read_grammar), lambda _: _Boolean())
 
 
 # A format, texts that it reads, and texts that it does not read; all are as `xgrammar` 0.2.9 reads them.
@@ -136,7 +136,7 @@ def test_the_older_form_and_the_text_of_json() -> None:
 def test_a_table_of_a_structural_tag() -> None:
     """A structural tag whose content is regular becomes an automaton with the same texts."""
     form = _sequence(_tag("<t>", ANY, "</t>"), _triggered())
-    automaton = from_grammar(read_structural_tag({"type": "structural_tag", "format": form}), lambda _: from_regex("true|false"))
+    automaton = from_grammar(read_structural_tag({"type": "structural_tag", "format": form}, read_grammar), lambda _: from_regex("true|false"))
     walks = Parts(cache(_parts(form).part))
     for text in (b"<t></t>", b"<t>x</t>x<<a>1</a>", b"<t></t><<", b"<t></t><<b>1</b>", b"x", "<t>é</t>€".encode(), b"<t>\xff</t>"):
         assert accepts(automaton, text) == walks.reads(text)[1]
@@ -174,4 +174,4 @@ def test_an_error_has_the_path(form: Any, kind: type[FstError], message: str) ->
 def test_other_json_is_refused(source: str) -> None:
     """What is not a structural tag is refused."""
     with pytest.raises(FstError, match="structural tag"):
-        read_structural_tag(source)
+        read_structural_tag(source, read_grammar)

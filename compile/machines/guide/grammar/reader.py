@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from fst.compile.machines.guide.grammar.bnf import read_ebnf, read_gbnf
 from fst.compile.machines.guide.grammar.lark import read_lark
+from fst.compile.machines.guide.grammar.structural_tags import read_structural_tag
 from fst.compile.machines.guide.grammar.tree import KEPT_GRAMMARS, Grammar, Places
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 
@@ -13,9 +14,7 @@ MAX_KEPT = 1 << 16  # maximum number of characters of a grammar that is kept for
 
 
 def _structural_tag(text: str) -> Grammar:
-    from fst.compile.machines.guide.grammar.structural_tags import read_structural_tag  # it reads nested grammars with this module
-
-    return read_structural_tag(text)
+    return read_structural_tag(text, read_grammar)
 
 
 READERS = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf, "structural_tag": _structural_tag}

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fst.compile.machines.guide.grammar.reader import read_grammar
 from fst.compile.machines.guide.grammar.tree import MAX_COUNT, Call, Free, Grammar, Place, Rule, Schema, literal
 from fst.compile.machines.guide.regex import Pattern
 from fst.compile.patterns.sets import MAX_DEPTH
@@ -22,12 +21,13 @@ START = "structural tag"
 KINDS: dict[type, str] = {str: "a str", bool: "a bool", int: "an int", list: "a list", dict: "an object"}
 
 
-def read_structural_tag(source: str | Mapping[str, Any]) -> Grammar:
+def read_structural_tag(source: str | Mapping[str, Any], read: Callable[[str, str], Grammar]) -> Grammar:
     """Read a structural tag as a grammar.
 
     Args:
         source: an object of ``json``, or its text: ``{"type": "structural_tag", "format": {…}}``, or the older form with ``structures`` and
             ``triggers``.
+        read: reads a nested grammar, given its text and its syntax.
 
     Raises:
         VocabularyError: the structural tag is malformed; the message contains the path.
@@ -39,11 +39,12 @@ def read_structural_tag(source: str | Mapping[str, Any]) -> Grammar:
         raise VocabularyError(f"the structural tag is malformed: {reason(error)}; expected JSON") from None
     except RecursionError:
         raise UnsupportedError("the structural tag has too many levels; make it flatter") from None
-    return _Reader().grammar(tag)
+    return _Reader(read).grammar(tag)
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[str, str], Grammar]) -> None:
+        self._read = read
         self._rules: dict[str, Rule] = {}
         self._depth = 0
 
@@ -84,7 +85,7 @@ class _Reader:
     def _grammar(self, fields: _Fields, path: str, _ends: tuple[str, ...]) -> Node:
         grammar, syntax = fields.take("grammar", str), fields.take("syntax", str, default="ebnf")
         try:
-            found = read_grammar(grammar, syntax)
+            found = self._read(grammar, syntax)
         except (FstError, ValueError) as error:
             kind = type(error) if isinstance(error, FstError) else VocabularyError
             raise kind(f"{Place(0, 0, path)}: {error}") from None
