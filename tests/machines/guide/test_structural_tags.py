@@ -136,7 +136,8 @@ def test_the_older_form_and_the_text_of_json() -> None:
 def test_a_table_of_a_structural_tag() -> None:
     """A structural tag whose content is regular becomes an automaton with the same texts."""
     form = _sequence(_tag("<t>", ANY, "</t>"), _triggered())
-    automaton = from_grammar(read_structural_tag({"type": "structural_tag", "format": form}, read_grammar), lambda _: from_regex("true|false"))
+    grammar = read_structural_tag({"type": "structural_tag", "format": form}, read_grammar)
+    automaton = from_grammar(grammar, lambda _: from_regex("true|false"))
     walks = Parts(cache(_parts(form).part))
     for text in (b"<t></t>", b"<t>x</t>x<<a>1</a>", b"<t></t><<", b"<t></t><<b>1</b>", b"x", "<t>é</t>€".encode(), b"<t>\xff</t>"):
         assert accepts(automaton, text) == walks.reads(text)[1]

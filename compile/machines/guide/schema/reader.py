@@ -27,7 +27,7 @@ from fst.compile.machines.guide.schema.lazy_values import (
 from fst.compile.machines.guide.schema.number_parts import MAX_REMAINDERS
 from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
 from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
-from fst.compile.machines.guide.schema.unevaluated import Cases
+from fst.compile.machines.guide.schema.unevaluated import Cases, Scope
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 BOUNDS = {"minimum": "least", "exclusiveMinimum": "least", "maximum": "most", "exclusiveMaximum": "most"}
@@ -56,7 +56,6 @@ BOUNDED_NUMBERS = frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiv
 BOUNDED_OBJECTS = frozenset(["minProperties", "maxProperties", "patternProperties", "propertyNames"])
 
 Result = TypeVar("Result")
-Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
 
 
 class Reader:

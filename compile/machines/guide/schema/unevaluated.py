@@ -9,18 +9,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from fst.compile.machines.guide.schema import number_sets, string_sets
 from fst.compile.machines.guide.schema.document import LocatedError, joined
+from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import ANY, LITERALS, NOTHING, Arrays, Objects, Others, Property, Values
 from fst.compile.machines.guide.schema.string_sets import Strings, pattern_of
 
-if TYPE_CHECKING:
-    from fst.compile.machines.guide.schema.reader import Reader, Scope
-
+Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
 MAX_CASES = 256
 OBJECTS = frozenset(["properties", "patternProperties", "required", "minProperties", "maxProperties", "propertyNames"])
+
+
+class Reader(Protocol):
+    """What cases need of `fst.compile.machines.guide.schema.reader.Reader`."""
+
+    algebra: Algebra
+    is_old: bool
+    evaluates_contained: bool
+
+    def values(self, schema: Any, path: str, scope: Scope, *, in_place: bool = False) -> Values:
+        """The set of a schema."""
+
+    def inside(self, schema: dict[str, Any], scope: Scope) -> Scope:
+        """The scope inside a schema."""
+
+    def order(self, schema: dict[str, Any]) -> list[str]:
+        """The keywords of a schema, in the order of their evaluation."""
+
+    def typed(self, schema: dict[str, Any], path: str, scope: Scope) -> Values:
+        """The set from the keywords of single types."""
+
+    def referenced(self, schema: dict[str, Any], keyword: str, path: str, scope: Scope) -> tuple[Any, str, Scope]:
+        """The schema of a reference, its path and its scope."""
+
+    def each_alone(self, sets: list[Values]) -> list[Values]:
+        """The values of each set that are in no other one."""
+
+    def absent(self, name: str) -> Values:
+        """The objects without a property."""
+
+    def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> list[Values]:
+        """The set of the other keywords of a schema."""
 
 
 class Case(NamedTuple):
