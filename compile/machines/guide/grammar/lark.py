@@ -20,12 +20,12 @@ from fst.compile.machines.guide.grammar import tree
 from fst.compile.machines.guide.grammar.tree import Call, Grammar, Place, Places, Rule, Schema
 from fst.compile.machines.guide.regex import Pattern
 from fst.compile.patterns import properties
-from fst.compile.patterns.code_points import of_runs, of_text
+from fst.compile.patterns.code_points import Set, of_runs, of_text, union
 from fst.compile.patterns.sets import MAX_DEPTH
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence, walk
 from fst.errors import FstError, UnsupportedError, VocabularyError, quoted, reason
 
-START, WHOLE, IGNORED = "start", "%start", "%ignore"
+START, WHOLE, IGNORED, COMMENT = "start", "%start", "%ignore", "%comment"  # `IGNORED`: ignored text that is not empty
 FLOAT = r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"
 COMMON = {
     "DIGIT": "[0-9]",
@@ -170,11 +170,36 @@ class _Reader:
                 raise VocabularyError(f"{terminals[name].place}: terminal {quoted(name)} calls itself; {remedy}")
         start = START
         if self._ignored:
-            self._rules[IGNORED] = Rule(Repeat(Choice(tuple(self._ignored)), 1, None), Place(1, 1))
+            self._rules[IGNORED] = Rule(Repeat(self._one_ignored(), 1, None), Place(1, 1))
             if self._options.get("allow_initial_skip"):
                 start = WHOLE
                 self._rules[start] = Rule(Sequence((MAYBE_IGNORED, Call(START, Place(1, 1)))), Place(1, 1))
         return Grammar(self._rules, start)
+
+    def _one_ignored(self) -> Node:
+        """A node of which ignored text is any number of repetitions: single characters, such as whitespace, and a call of a rule for other
+        text. ``/[ ]+/`` is repeated, so it is the character.
+        """
+        sets: list[Set] = []
+        others: list[Node] = []
+        work = self._ignored[::-1]
+        while work:
+            node = each = work.pop()
+            while isinstance(each, Call) and each.name in self._rules:
+                each = self._rules[each.name].tree
+            if isinstance(each, Repeat) and each.least <= 1 and each.most is None:
+                each = each.body
+            if isinstance(each, Choice):
+                work += reversed(each.parts)
+            elif isinstance(each, Characters):
+                sets.append(each.edges)
+            else:
+                others.append(node)
+        parts: list[Node] = [Characters(union(*sets))] if sets else []
+        if others:
+            self._rules[COMMENT] = Rule(Choice(tuple(others)), Place(1, 1))
+            parts.append(Call(COMMENT, Place(1, 1)))
+        return Choice(tuple(parts))
 
     # Tokens.
 

@@ -265,7 +265,11 @@ class _RuleWriter(TreeWriter):
         super()._repeat(Repeat(node.body, 0, most), max(least - 1, 0), following, end)
 
     def add_after(self, node: Node, start: int, end: int) -> None:
-        """Like `add`, where arcs may lead back to the start."""
+        """Like `add`, where arcs may lead back to the start. An optional call of a rule that is a repetition is the repetition."""
+        if isinstance(node, Repeat) and (node.least, node.most) == (0, 1) and isinstance(node.body, Call):
+            tree = self._parts.rules[node.body.name].tree
+            if isinstance(tree, Repeat) and (tree.least, tree.most) == (1, None) and _is_small(tree):
+                node = Repeat(tree.body, 0, None)
         if isinstance(node, Free) and node.most is None:
             self._free(node, start, end, start)
         else:
@@ -299,6 +303,11 @@ class _RuleWriter(TreeWriter):
                     self.character(before, of_text(char), states[target])
                 elif found < len(after):
                     self.character(before, of_text(char), after[found])
+
+
+def _is_small(tree: Node) -> bool:
+    """Whether a tree is written at its calls, without the rules that it calls."""
+    return sum(len(node.data) if isinstance(node, Text) else 1 for node in walk(tree)) <= MAX_INLINED
 
 
 def steps_of(strings: Sequence[str]) -> list[tuple[dict[str, tuple[int, int | None]], Set]]:
