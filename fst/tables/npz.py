@@ -54,10 +54,13 @@ SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 
 class Member(NamedTuple):
-    """The dtype of an array in the notation of ``.npy``, and the number of axes of the array."""
+    """The dtype of an array in the notation of ``.npy``, the number of axes of the array, and whether the array is *optional*: a file
+    contains the array only if it is not empty.
+    """
 
     dtype: str
     axes: int = 1
+    optional: bool = False
 
 
 Schema = Mapping[str, Member]  # each member by its name, in the order of the file
@@ -78,7 +81,8 @@ def dumps(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 
 def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> Bytes:
     text = json.dumps({"format": FORMAT, **header}, ensure_ascii=True, sort_keys=True).encode()
-    members = {HEADER: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in schema}}
+    present = [name for name, member in schema.items() if not member.optional or len(arrays[name])]
+    members = {HEADER: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in present}}
     position, central = 0, b""
     for name, array in members.items():
         npy_header, data = _npy_header(array.dtype.str, array.shape), array.reshape(-1).view(np.uint8).data
@@ -222,10 +226,13 @@ class Stored:
         self.directory = b""
 
     def places(self, schema: Schema) -> list[_Place]:
-        """Find all members. Only the shapes are read; a check proves that all arrays fit into the file."""
+        """Find all members; optional members may be missing. Only the shapes are read; a check proves that all arrays fit into the file."""
         places = [self._header]
         for name, member in schema.items():
-            places.append(self._place(name, member.dtype, places[-1].end))
+            if not member.optional or self._is_at(name, places[-1].end):
+                places.append(self._place(name, member.dtype, places[-1].end))
+                if member.optional and not places[-1].shape[0]:
+                    raise TableError(f"array {name!r} is empty; expected elements, or no such array")
         return places
 
     def arrays(self, places: list[_Place]) -> dict[str, NDArray[Any]]:
@@ -245,7 +252,7 @@ class Stored:
     def _place(self, name: str, dtype: str, position: int) -> _Place:
         begin = position + _local_size(name, position)
         found = SHAPE.search(bytes(self._data[begin : begin + 128]))
-        if not found or bytes(self._data[position:begin]).find(_file_name(name)) != LOCAL.size:
+        if not found or not self._is_at(name, position):
             raise TableError(f"no array {name!r} at byte {position}: the file is damaged or cut short, or of another version")
         shape = tuple(int(length) for length in found.groups() if length is not None)
         start = begin + len(_npy_header(dtype, shape))
@@ -253,6 +260,11 @@ class Stored:
         if end > len(self._data):
             raise TableError(f"array {name!r} would end at byte {end} of {len(self._data)}: the file is cut short")
         return _Place(name, dtype, position, begin, start, end, shape)
+
+    def _is_at(self, name: str, position: int) -> bool:
+        """Whether the local header at a position of the file has the name of a member."""
+        file_name = _file_name(name)
+        return bytes(self._data[position + LOCAL.size :][: len(file_name)]) == file_name
 
     def _crc(self, place: _Place) -> int:
         """Compute the checksum of a member, and prove its headers."""

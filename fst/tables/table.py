@@ -75,14 +75,16 @@ Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
 Loaded = TypeVar("Loaded", bound="Table")
 
 
-def member(dtype: str, axes: int = 1) -> Any:
+def member(dtype: str, axes: int = 1, *, optional: bool = False) -> Any:
     """Declare a field of a table class that contains an array of the file.
 
     Args:
         dtype: an argument of `numpy.dtype`, with a byte order.
         axes: the number of axes, 1 or 2.
+        optional: whether the array may be missing, which means the same as an empty array. The file never contains an empty optional array.
     """
-    return field(metadata={MEMBER: npz.Member(np.dtype(dtype).str, axes)})
+    metadata = {MEMBER: npz.Member(np.dtype(dtype).str, axes, optional)}
+    return field(metadata=metadata, kw_only=True, default_factory=lambda: np.empty(0, dtype)) if optional else field(metadata=metadata)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +201,7 @@ class Table(ABC):
             TableError: the message states the fault.
         """
         need_kind(self.header, [self.kind])
-        for name, (dtype, axes) in self.schema().items():
+        for name, (dtype, axes, _) in self.schema().items():
             array = getattr(self, name)
             if array.ndim != axes or array.dtype != dtype:
                 found, expected = f"{array.dtype.str} with {array.ndim} axes", f"{dtype} with {axes}"

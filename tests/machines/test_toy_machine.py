@@ -59,7 +59,7 @@ def test_machines_live_side_by_side(path: Path) -> None:
 
 def test_file_follows_the_schema(path: Path) -> None:
     """A file contains the metadata and the arrays of the class's schema, in the order of the schema and in numpy's format."""
-    assert [*Toy.schema().items()] == [("transitions", ("<u2", 2)), ("ids", ("<i2", 1))]
+    assert [*Toy.schema().items()] == [("transitions", ("<u2", 2, False)), ("ids", ("<i2", 1, False))]
     assert zipfile.ZipFile(path).namelist() == ["about.npy", "transitions.npy", "ids.npy"]
     with np.load(path) as arrays:
         assert np.array_equal(arrays["ids"], toy(STRINGS).ids)
