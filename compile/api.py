@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.unigram.model import UnigramModel
@@ -15,6 +15,7 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.bpe.table import BpeTable
 from fst.machines.unigram.table import UnigramTable
 from fst.machines.wordpiece.table import WordPieceTable
+from fst.pretokens.table import PretokenTable
 from fst.tables.header import LAYOUTS
 from fst.tables.table import Table
 
@@ -81,6 +82,7 @@ def bpe(
     pattern: str | None = None,
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
+    tune: Iterable[str | bytes] | None = None,
 ) -> BpeTable:
     """Compile a BPE vocabulary, over bytes or over characters.
 
@@ -101,19 +103,23 @@ def bpe(
             encoding.
         special: additional special tokens and their ids.
         no_special: leave out the special tokens of the encoding; texts that contain their strings are then encoded as ordinary text.
+        tune: texts, as an iterable of str or of bytes in UTF-8, such as an open file. Their frequent pre-tokens of several tokens become
+            words of the table, at most 65,536, so that similar texts are encoded faster. Every text keeps its ids. The table contains these
+            strings of the texts, and a SHA-256 of all texts.
 
     Raises:
         VocabularyError: the source is not a vocabulary or is incomplete, or the Hub lacks the model or cannot be reached.
         UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
+        TextError: an item of `tune` is not text.
         OSError: the source cannot be read.
     """
     options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
-    table = made_of(source, read(source, options, BpeModel.kind), "auto")
+    table = made_of(source, read(source, options, BpeModel.kind), tune=tune)
     assert isinstance(table, BpeTable)
     return table
 
 
-def unigram(source: Any) -> UnigramTable:
+def unigram(source: Any, *, tune: Iterable[str | bytes] | None = None) -> UnigramTable:
     """Compile a Unigram vocabulary, such as the vocabularies of T5, XLM-R and ALBERT.
 
     Every string gets the same ids as from ``tokenizers.Tokenizer.from_file``; for a folder, as from
@@ -122,15 +128,17 @@ def unigram(source: Any) -> UnigramTable:
     Args:
         source: a ``tokenizer.json`` or a ``.model`` of sentencepiece, possibly packed with gzip; a folder with one of these files; a live
             tokenizer of tokenizers or transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
+        tune: texts, as in `fst.compile.bpe`.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
         UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
+        TextError: an item of `tune` is not text.
         OSError: the source cannot be read.
 
     Source: Kudo 2018, *Subword Regularization*.
     """
-    table = made_of(source, read(source, {}, UnigramModel.kind), "auto")
+    table = made_of(source, read(source, {}, UnigramModel.kind), tune=tune)
     assert isinstance(table, UnigramTable)
     return table
 
@@ -151,6 +159,7 @@ def tokenizer(
     pattern: str | None = None,
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
+    tune: Iterable[str | bytes] | None = None,
 ) -> Table:
     """Compile a vocabulary of any kind; the source determines the kind.
 
@@ -159,11 +168,13 @@ def tokenizer(
         lowercase, strip_accents, clean_text, handle_chinese_chars, unk_token, continuing_subword_prefix, max_input_chars_per_word,
             pre_tokenizer, layout: for a WordPiece source, as in `fst.compile.wordpiece`; they override the values in the source.
         encoding, pattern, special, no_special: for a ``.tiktoken`` file, as in `fst.compile.bpe`.
+        tune: for a source of BPE or Unigram: texts, as in `fst.compile.bpe`.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
         UnsupportedError: the source needs an unsupported feature, an option does not fit the kind of the source (the message names the
             feature or the option), or huggingface_hub is not installed.
+        TextError: an item of `tune` is not text.
         OSError: the source cannot be read.
 
     Examples:
@@ -171,19 +182,33 @@ def tokenizer(
         'wordpiece'
     """
     options = dict(locals())
-    del options["source"], options["layout"]
+    del options["source"], options["layout"], options["tune"]
     _need_layout(layout)
-    return made_of(source, read(source, options), layout)
+    return made_of(source, read(source, options), layout, tune)
 
 
-def made_of(source: Any, found: Source[Any], layout: str = "auto") -> Table:
+def made_of(source: Any, found: Source[Any], layout: str = "auto", tune: Iterable[str | bytes] | None = None) -> Table:
     """Compile a source that `fst.compile.sources.read.read` returned; errors name the source's file or folder."""
+    if tune is not None:
+        _need_tunable(found.model.kind, tune)
     try:
-        return found.table(layout)
+        table = found.table(layout)
     except (UnsupportedError, VocabularyError) as error:
         if not isinstance(source, str | Path):
             raise
         raise type(error)(f"{source}: {error}") from None
+    if tune is None:
+        return table
+    from fst.bridge.tuning import tuned
+
+    return tuned(cast(PretokenTable, table), tune)
+
+
+def _need_tunable(kind: str, tune: object) -> None:
+    if kind not in (BpeModel.kind, UnigramModel.kind):
+        raise UnsupportedError(f"tune: the vocabulary is {kind}; expected {BpeModel.kind} or {UnigramModel.kind}; leave tune out")
+    if isinstance(tune, str | bytes):
+        raise TypeError(f"tune is {type(tune).__name__}; expected an iterable of texts; pass a list of texts or an open file")
 
 
 def _need_layout(layout: str) -> None:

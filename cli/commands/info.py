@@ -78,7 +78,7 @@ def described(table: Any, path: str, size: int) -> dict[str, Any]:
         "late": stored["late"],
         "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
         **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
-        **{name: stored[name] for name in ("dropout", *RULES) if name in stored},
+        **{name: stored[name] for name in ("dropout", "tuning", *RULES) if name in stored},
     }
 
 
@@ -118,6 +118,7 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
         "truncation": _unapplied(description["truncation"], _truncation),
         "padding": _unapplied(description["padding"], _padding),
         **({"dropout": _unapplied(description["dropout"], str)} if description.get("dropout") else {}),
+        **({"tuned words": "{words:,}, of texts with SHA-256 {texts}".format(**description["tuning"])} if "tuning" in description else {}),
         "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
     }
 

@@ -43,6 +43,7 @@ class Position(Fields):
     document: Scalar  # number of the row's document
     word: Scalar  # number of words counted in this document so far
     needed: Scalar  # after `NO_POOL`, the minimum number of free bytes in the pool
+    skips_added: Scalar  # 1 if added tokens are skipped, 0 if counting stops at them
 
 
 class Counts(NamedTuple):

@@ -60,7 +60,7 @@ class Arguments(NamedTuple):
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if the byte is the second byte
             of a special token, or if a special token has only one byte.
-        pages, blocks, symbols, decisions, words, displacements: see `fst.pretokens.table.PretokenTable`.
+        pages, blocks, symbols, decisions, words, displacements, tuned: see `fst.pretokens.table.PretokenTable`.
         moves: `moves` of `PretokenTable`, flattened row by row.
         plain: uint8[128], by ASCII character: its symbol, and its `special_bytes` in the bits from `FIRST_SHIFT` on.
         products: see `PretokenTable`.
@@ -94,6 +94,7 @@ class Arguments(NamedTuple):
     alphabet: Alphabet
     words: Array
     displacements: Array
+    tuned: Array
     short_words: Array
     key_masks: Array
     specials: Matcher
@@ -114,7 +115,7 @@ class Work(NamedTuple):
         pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
         slots: uint64[capacity], the slot of each pending pre-token in the table of words.
-        pending: uint64[capacity], the pre-tokens that are not found, see `fst.runtime.pretokens.kernels.look_up`.
+        pending: uint64[capacity], the pre-tokens that are not one token, see `fst.runtime.pretokens.kernels.look_up`.
         scratch: int32[capacity], the id of each pre-token, and an unused place for each pending pre-token.
         special_ids: int32[capacity], the ids of the special tokens of a round.
         active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
@@ -192,6 +193,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         alphabet=table.alphabet_of_unknown,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
+        tuned=borrowable(table.tuned, np.int32),
         short_words=short,
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),

@@ -13,13 +13,14 @@ A text becomes ids in three steps, each with its own arrays:
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` contains a
 key and ``length << 32 | id``. The length is needed to distinguish words that differ only in zero bytes at the end. The hash, buckets and
-displacements are defined as in `fst.tables.words`.
+displacements are defined as in `fst.tables.words`. If the table was tuned to texts, frequent pre-tokens of several tokens are words, too;
+in place of an id, they have a number, see `fst.pretokens.tuned_words`.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -29,6 +30,7 @@ from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
 from fst.pretokens.arguments import KEY_PARTS
 from fst.pretokens.boundaries import AROUND, MAX_WINDOW, prove_products
+from fst.pretokens.tuned_words import prove_tuned
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 from fst.text.arguments import expansion_bound, marks
@@ -54,6 +56,7 @@ class PretokenTable(Table):
         products: uint8[PRODUCTS_SIZE], products of sets of symbols that describe most decisions, see `fst.pretokens.boundaries`; empty if
             there are none.
         words: uint64[4 * slots], displacements: uint16[buckets]; the numbers of slots and of buckets are powers of two.
+        tuned: int32[n], the ids of tuned words, see `fst.pretokens.tuned_words`; empty if the table is not tuned.
         token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
         token_ends: int64[tokens], the end of each token in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
@@ -70,6 +73,7 @@ class PretokenTable(Table):
     products: Array = member("|u1")
     words: Array = member("<u8")
     displacements: Array = member("<u2")
+    tuned: Array = member("<i4", optional=True)
     token_bytes: Array = member("|u1")
     token_ends: Array = member("<i8")
     token_ids: Array = member("<i4")
@@ -119,6 +123,12 @@ class PretokenTable(Table):
         """Return the token ids of a pre-token, by the slow walk."""
 
     @abstractmethod
+    def fixed_ids(self, pretoken: bytes) -> Sequence[int] | None:
+        """The token ids of a pre-token if they do not depend on the text before it, and the tokens have as many bytes as the pre-token;
+        otherwise None.
+        """
+
+    @abstractmethod
     def _arguments(self, specials: Mapping[bytes, int]) -> Any:
         """The arguments of the table's kernel. `specials` maps special tokens, in UTF-8 or as marks, to ids."""
 
@@ -150,6 +160,12 @@ class PretokenTable(Table):
         codes = np.arange(CODE_POINTS)
         classes = self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
         return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
+
+    def spelled_words(self) -> Set[bytes]:
+        """The bytes of each word of the table of words."""
+        slots = self.words.reshape(-1, KEY_PARTS + 1)
+        keys, sizes = slots[:, :KEY_PARTS].astype("<u8").tobytes(), (slots[:, KEY_PARTS] >> np.uint64(32)).tolist()
+        return {keys[WORD_BYTES * slot : WORD_BYTES * slot + size] for slot, size in enumerate(sizes) if size}
 
     def run(self, text: str) -> list[int]:
         """Return the token ids of a text without a template: the slow walk, which specifies the kernels."""
@@ -211,15 +227,16 @@ class PretokenTable(Table):
         prove_products(self.products, around[0])
 
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word and its token have the same number of bytes."""
+        """Prove that every hash leads to a slot, and that each word and its tokens have the same number of bytes."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0
         need(len(words) % 4 == 0 and is_power, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
-        ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
-        wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
-        wrong |= self.lengths.take(ids, mode="clip") != sizes
-        wrong &= values > 0
+        ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), (values >> np.uint64(32)).astype(np.int64)
+        stated = self.metadata.model.tuning
+        are_tuned = prove_tuned(self.tuned, ids, sizes, self.lengths, stated.words if stated else 0)
+        wrong = (ids >= len(self.lengths)) | (self.lengths.take(ids, mode="clip") != sizes)
+        wrong = (values > 0) & ((wrong & ~are_tuned) | (sizes > WORD_BYTES))
         need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

@@ -22,6 +22,7 @@ from fst.core.jit import Deferred
 from fst.counting.arguments import DONE, HAS_ADDED, INLINE, NO_SLOTS, SLOT, counts, fits
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
+from fst.pretokens.arguments import work
 from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
 from fst.runtime.text.normalizer import TextNormalizer
@@ -55,9 +56,16 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Splitter:
-    """The part of a pipeline that splits texts into words."""
+    """The part of a pipeline that splits texts into words.
+
+    Attributes:
+        table: a table that splits texts into pre-tokens.
+        of_kernels: whether words are the pre-tokens that the table's kernels look up: spaces are not replaced by a symbol, and added tokens
+            are skipped. Otherwise, a document with an added token is an error.
+    """
 
     table: Any
+    of_kernels: bool = False
     arguments: Any = field(init=False)
     normalizer: TextNormalizer | None = field(init=False)
 
@@ -73,7 +81,7 @@ class Splitter:
     @property
     def symbol(self) -> bytes:
         """The character that replaces spaces in words, in UTF-8."""
-        symbol: str = self.table.metadata.model.letters.symbol
+        symbol: str = "" if self.of_kernels else self.table.metadata.model.letters.symbol
         return symbol.encode() or SPACE
 
 
@@ -84,9 +92,10 @@ class Counter:
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
         self._splitter, self._partition, self._errors, self._most, self._folder = splitter, partition, errors, most, folder
-        self._work, self._text_buffers = splitter.table.work(), TextBuffers()
+        self._work, self._text_buffers = work(), TextBuffers()
         self._memo, self._text = np.zeros(3, np.uint64), np.empty(CAPACITY["utf-8"], UTF_8)
         self._counts = counts()
+        self._counts.position.skips_added = splitter.of_kernels
         self.runs: list[Words] = []
 
     def count(self, block: Block) -> int:

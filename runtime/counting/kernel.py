@@ -106,7 +106,7 @@ def is_word(text, start, length, hashed, slot, counts):
 
 @part
 def count_pretokens(text, pretokens, count, counts, shift, hashes):
-    """Count the pre-tokens of a round. At an added token, stop and return False; otherwise return True."""
+    """Count the pre-tokens of a round. At an added token, stop and return False, unless added tokens are skipped; otherwise return True."""
     slots, position, last = counts.slots, counts.position, np.uint64(len(counts.slots)) - U1
     for index in range(count):
         item = np.uint64(pretokens[index])
@@ -125,7 +125,7 @@ def count_pretokens(text, pretokens, count, counts, shift, hashes):
         elif item >> KIND << KIND == ROW_END:
             position.document += U1
             position.word = U0
-        elif item >> KIND << KIND == SPECIAL:
+        elif item >> KIND << KIND == SPECIAL and not position.skips_added:
             return False
     return True
 

@@ -17,6 +17,7 @@ from fst.machines.bpe.merge_list import fill_slots
 from fst.pretokens.arguments import Scalars
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import SHORT, bits_of, filled, most_ids
+from fst.pretokens.tuned_words import are_tuned
 from fst.runtime.encoder import Encoder
 from fst.runtime.exporting.contents import WORD, Array, Contents
 
@@ -43,8 +44,8 @@ def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, A
     shared = getattr(arguments, "shared", None)
     yield PreparedCall(build_spans, tokens.sizes, tokens.spans), tokens.spans  # `contents` builds these arrays in the same way
     if shared is not None and hasattr(shared, "short_words"):
-        values = shared.words[3::4]
-        tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
+        numbers = (shared.words[3::4] & np.uint64(LOWEST_32))[shared.words[3::4] > 0].astype(np.int64)
+        tokens.flags[numbers[~are_tuned(numbers)]] |= WORD
         common, words, short = (tokens.contents, tokens.spans, tokens.flags), shared.words, shared.short_words
         hashing, bits = (shared.displacements, shared.scalars), bits_of(short)
         yield PreparedCall(build_words, *common, shared.key_masks, *hashing, words), _words(tokens, *hashing, len(words))

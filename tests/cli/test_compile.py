@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
 from support.commands import TOKENS, call, error_of, on_terminal, posix, written
+from support.conformance.samples import BYTES
 from support.kept import wordpiece
 
 import fst
 from fst.cli.main import main
+from fst.compile import tokenizer
 
 COMMANDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")
 MAX_HELP = 50  # number of lines
@@ -44,6 +47,24 @@ class TestTokenizer:
         }
         assert (header["unk_token"], header["continuing_subword_prefix"]) == ("<oov>", "@@")
         assert (header["max_input_chars_per_word"], header["pre_tokenizer"], header["layout"]) == (7, "none", "compact")
+
+    def test_tuned_table(self, tmp_path: Path) -> None:
+        """With --tune, the table is that of `tokenizer(source, tune=texts)`, and `fst info` shows the origin of its words; another file, a
+        vocabulary of WordPiece, and an output that is also the file of texts are refused.
+        """
+        source = written(tmp_path / "tokenizer.json", json.dumps(BYTES).encode())
+        lines = b"a xyz\nabba xyz\n"
+        texts = written(tmp_path / "texts.txt", lines)
+        call("compile", source, "-o", tmp_path / "a.npz", "--tune", texts)
+        assert (tmp_path / "a.npz").read_bytes() == tokenizer(source, tune=lines.splitlines(keepends=True)).dumps()
+        assert f"1, of texts with SHA-256 {sha256(lines).hexdigest()}" in call("info", tmp_path / "a.npz").stdout
+        vocabulary = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
+        refused = call("compile", vocabulary, "-o", tmp_path / "b.npz", "--tune", texts, code=1)
+        assert "tune: the vocabulary is WordPiece" in error_of(refused)
+        assert "texts.npz" in call("compile", source, "-o", tmp_path / "b.npz", "--tune", tmp_path / "texts.npz", code=1).stderr
+        assert "is also an input" in call("compile", source, "-o", texts, "--tune", texts, code=2).stderr
+        assert texts.read_bytes() == lines
+        assert not (tmp_path / "b.npz").exists()
 
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
         """A source that cannot be compiled is an error of one line, and no file is written."""

@@ -102,7 +102,10 @@ BELOW = {
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),
     "runtime.compat": ("bridge",),
     "fst": ("runtime.public_class",),
-    "bridge": ("fst", "compile", *(f"runtime.machines.{name}" for name in ("rules", "guide", "wordpiece", "bpe", "unigram"))),
+    "bridge": (
+        *("fst", "compile", "runtime.counting"),
+        *(f"runtime.machines.{name}" for name in ("rules", "guide", "wordpiece", "bpe", "unigram")),
+    ),
     "train": ("runtime.compat", "compile.train", "runtime.counting"),
     "cli": (
         *("train", "compile.export", "runtime.exporting"),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fst.cli.files.progress import note, telling_warnings
+from fst.cli.files.progress import note, progress, telling_warnings
 from fst.cli.files.streams import check_target, is_device, keep_apart
 from fst.cli.options import READING, FileName, with_options
 from fst.core import remote
 from fst.runtime.files.streams import size
+from fst.tables.kernel_call import MOST_UNITS
+
+if TYPE_CHECKING:
+    from fst.runtime.files.reading import Files
 
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 
@@ -36,7 +41,14 @@ ENDINGS_OF_OTHERS = (
 
 
 def write_table(
-    function: str, source: str, output: str, *, user: str | None = None, named: Callable[[str], Any] = Path, **options: Any
+    function: str,
+    source: str,
+    output: str,
+    *,
+    user: str | None = None,
+    tune: str | None = None,
+    named: Callable[[str], Any] = Path,
+    **options: Any,
 ) -> None:
     """Compile a source, and write the table.
 
@@ -45,10 +57,11 @@ def write_table(
         source: the name or the URL of a file or a folder.
         output: the file to write.
         user: a file with additional words, or None.
+        tune: a file of texts, or None.
         named: a function from the name of a local file to the first argument of the compiling function.
         options: options of the compiling function; None values are left out.
     """
-    keep_apart([output], [*_files_of(Path(source)), *filter(None, [user])])
+    keep_apart([output], [*_files_of(Path(source)), *filter(None, [user, tune])])
     check_target(output)
     if output.lower().endswith(ENDINGS_OF_OTHERS):
         raise click.UsageError(f"{output}: the output is a table; expected a name such as {Path(output).stem}.npz; name another output")
@@ -58,14 +71,33 @@ def write_table(
 
     note(f"compiling {source} …")
     begun = monotonic()
-    with telling_warnings(), no_collector(), remote.fetched(source) as path, remote.fetched(user or "") as more:
-        given = {name: value for name, value in {**options, "user": more or None}.items() if value is not None}
+    with (
+        telling_warnings(),
+        no_collector(),
+        remote.fetched(source) as path,
+        remote.fetched(user or "") as more,
+        _texts(tune) as texts,
+    ):
+        given = {name: value for name, value in {**options, "user": more or None, "tune": texts}.items() if value is not None}
         try:
             table = resolve_name(function)(named(path), **given)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     table.save(output)
     note(f"{output}: {table.header.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
+
+
+@contextmanager
+def _texts(tune: str | None) -> Iterator[Files | None]:
+    """The texts of a file, with a progress bar while they are read; None if there is no file."""
+    if tune is None:
+        yield None
+        return
+    from fst.runtime.files.reading import Files
+
+    texts = Files([tune], for_command=True, with_ends=True, most=MOST_UNITS)
+    with progress("tuning", texts.size) as texts.advance:
+        yield texts
 
 
 def _files_of(source: Path) -> list[str]:

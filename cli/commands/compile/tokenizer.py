@@ -71,17 +71,17 @@ tiktoken_options = with_options(
 @output_option
 @wordpiece_options
 @tiktoken_options
+@click.option("--tune", type=FileName(), metavar="FILE", help="Texts for which BPE or Unigram is made faster.")
 def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile a tokenizer, keywords, a dictionary or rules into a table.
 
-    SOURCE is the vocabulary of a tokenizer: a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a
-    folder, read as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. Other tables have
-    COMMANDs.
+    SOURCE is a vocabulary: tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also gzipped; a folder, read as by
+    AutoTokenizer; or a name on the Hugging Face Hub. Other tables have COMMANDs.
 
     \b
     Examples:
       fst compile bert-base-uncased/ -o bert.npz
-      fst compile BAAI/bge-small-en-v1.5 -o bge.npz
+      fst compile openai-community/gpt2 -o gpt2.npz --tune books.txt
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
     """

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
-from fst.core.json_fields import FLAG, TEXT, number, or_null, record, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, number, or_null, record, stored_as, stored_unless_none, whole
 from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import Letters
+from fst.pretokens.tuned_words import TUNING, Tuning
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.tables.ids import IDS
 from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
@@ -53,6 +54,7 @@ class BpeModel:
         fuse_unk: whether a run of missing bytes or characters becomes one `unk_id`.
         byte_fallback: whether the source has fallback tokens for bytes.
         sentencepiece: the types and scores of the pieces in a model of ``sentencepiece``; None for other sources.
+        tuning: the number and the origin of tuned words; None if the table is not tuned.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
@@ -71,6 +73,7 @@ class BpeModel:
     end_of_word_suffix: str = stored_as(TEXT)
     long_pretokens: Sequence[int] = stored_as(IDS, "long_pieces")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
+    tuning: Tuning | None = stored_unless_none(TUNING)
 
 
 @dataclass(frozen=True)

@@ -310,6 +310,12 @@ class BpeTable(PretokenTable):
             return automaton.walk(self.entries, self.lengths, pretoken)
         return merge_list.merged(self.ranks, self.merges, self.atoms_of(pretoken))
 
+    def fixed_ids(self, pretoken: bytes) -> Sequence[int] | None:
+        """See `PretokenTable.fixed_ids`."""
+        ids = self.run_pretoken(pretoken)
+        sizes = [int(self.lengths[number]) for number in ids]
+        return ids if all(sizes) and sum(sizes) == len(pretoken) else None
+
     @property
     def joins_words(self) -> bool:
         """See `PretokenTable.joins_words`."""

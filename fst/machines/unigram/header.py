@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
-from fst.core.json_fields import FLAG, TEXT, one_of, or_null, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, one_of, or_null, stored_as, stored_unless_none, whole
 from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SCOPES
 from fst.pretokens.header import PretokenText
+from fst.pretokens.tuned_words import TUNING, Tuning
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
 
@@ -43,6 +44,7 @@ class UnigramModel:
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
         scope: the score scope, which also selects the reference and the dtype of sums, see `fst.machines.unigram.viterbi`.
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
+        tuning: the number and the origin of tuned words; None if the table is not tuned.
     """
 
     unknown_is_text: ClassVar[bool] = True  # the name of an unknown token is its text, not `unk_token`
@@ -53,6 +55,7 @@ class UnigramModel:
     byte_fallback: bool = stored_as(FLAG)
     scope: str = stored_as(one_of(*SCOPES), "sums")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
+    tuning: Tuning | None = stored_unless_none(TUNING)
 
 
 @dataclass(frozen=True)

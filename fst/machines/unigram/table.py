@@ -244,6 +244,24 @@ class UnigramTable(PretokenTable):
             return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
+    def fixed_ids(self, pretoken: bytes) -> Sequence[int] | None:
+        """See `PretokenTable.fixed_ids`."""
+        if self.is_word_type:
+            return None
+        path, _ = self.path(pretoken)
+        ids = [number for _, _, number in path if number is not None and number != self.metadata.model.unk_id]
+        if len(ids) < len(path):
+            return None
+        begins = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and pretoken.startswith(SPACE.encode()))
+        return ids if begins or self._is_certain(pretoken, path) else None
+
+    def _is_certain(self, pretoken: bytes, path: Sequence[Node]) -> bool:
+        """Whether a path is the best path through a pre-token after any sum, see `fst.machines.unigram.viterbi`."""
+        (total, best), *others = sampling.paths(self.trie, self.path_scores, float(self.unknown), pretoken, 2)
+        gap = np.array([total - other for other, _ in others] or [np.inf])
+        sums = 2 * np.array([len(pretoken.decode())])
+        return best == path and bool(viterbi.are_certain(gap, sums - 1, self.most, self.metadata.model.scope).all())
+
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
         """The best path through a pre-token, and the sum after this path. `before` is the sum before the pre-token, with the dtype of sums;
         None means 0.

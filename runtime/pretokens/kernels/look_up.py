@@ -6,7 +6,8 @@ The loops of `find_words`::
     find_short       pre-tokens → ids, by the table of short words; a pre-token that is not found is pending
     without_dropped  removes dropped pre-tokens from the pending pre-tokens
     find_slots       pending pre-tokens → their slots in the table of words, which are prefetched
-    look_up          pending pre-tokens → ids; a pre-token that the table of words does not contain remains pending
+    look_up          pending pre-tokens → ids; a pre-token that the table of words does not contain remains pending, and so does a tuned
+                     word, whose ids the machine's kernel copies
     close_gaps       removes the places of dropped pre-tokens from the ids
 
 `table` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
@@ -19,14 +20,16 @@ import numpy as np
 from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, part
-from fst.pretokens import short_words
+from fst.pretokens import short_words, tuned_words
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
-from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U64
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U16, U64
 from fst.runtime.kernels.intrinsics import hash_of, is_key, opaque, prefetch, word_at
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, mark_dropped
 
 NO_TOKEN = np.int32(NO_STRING)
 WORD_BYTES, ALL = np.uint64(8 * KEY_PARTS_COUNT), np.uint64((1 << 64) - 1)
+TUNED_BIT, TUNED_START, MOST_TUNED_IDS = map(np.uint64, (tuned_words.BIT, tuned_words.START, tuned_words.MOST_IDS))
+TUNED_COUNT, COUNT, LOW_16 = map(np.uint64, (32 + tuned_words.COUNT_SHIFT, tuned_words.COUNT, (1 << 16) - 1))
 FACTOR, BYTES_SHIFT, LENGTH_SHIFT = map(np.uint64, (short_words.FACTOR, short_words.BYTES_SHIFT, short_words.LENGTH_SHIFT))
 
 
@@ -40,15 +43,30 @@ def bounds_of(pretokens, index):
 
 
 @inlined
-def pack_pending(gap, index):
-    """Pack a pending pre-token: the place of its ids in `scratch`, and the index of the pre-token."""
-    return gap | index << HALF
+def pack_pending(gap, index, number):
+    """Pack a pending pre-token: the place of its ids in `scratch`, the index of the pre-token, both below 2^16, and the number of a tuned
+    word (`fst.pretokens.tuned_words`), or 0.
+    """
+    return gap | index << U16 | number << HALF
 
 
 @inlined
 def pending_of(item):
     """Return the place in `scratch` of a pending pre-token, and the index of the pre-token."""
-    return item & LOW_HALF, item >> HALF
+    return item & LOW_16, item >> U16 & LOW_16
+
+
+@inlined
+def is_tuned(item):
+    """Whether a pending pre-token is a tuned word."""
+    return item > LOW_HALF
+
+
+@inlined
+def tuned_of(item):
+    """Return the start and the end of the ids of a pending pre-token in ``table.tuned``; both are 0 unless it is a tuned word."""
+    start = item >> HALF & TUNED_START
+    return start, start + (item >> TUNED_COUNT & COUNT)
 
 
 @inlined
@@ -123,7 +141,7 @@ def look_up(text, pretokens, slots, table, scratch, pending, waiting):
     """Look up the pending pre-tokens in the table of words.
 
     Returns:
-        The number of items in `pending`: for each pre-token that is not found, the result of `pack_pending`.
+        The number of items in `pending`: for each tuned word, and for each pre-token that is not found, the result of `pack_pending`.
     """
     words, key_masks, left = table.words, table.key_masks, U0
     for item in range(waiting):
@@ -133,8 +151,8 @@ def look_up(text, pretokens, slots, table, scratch, pending, waiting):
         number, size = value & LOW_HALF, value >> HALF  # `value` in a slot of the table of words: ``id | length of the word << 32``
         found = (size == length) & is_key(text, start, key_masks, mask_for(length), words, slot)
         scratch[index] = np.int32(number)
-        pending[left] = pack_pending(index, index)
-        left += np.uint64(not found)
+        pending[left] = pack_pending(index, index, number & U0 - np.uint64(found))
+        left += np.uint64(not found) | number >> TUNED_BIT
     return left
 
 
@@ -147,7 +165,7 @@ def close_gaps(pretokens, count, scratch, pending, waiting, places):
         place += np.uint64(np.uint64(pretokens[index]) >> KIND << KIND != DROPPED)
     for item in range(waiting):
         _, index = pending_of(pending[item])
-        pending[item] = pack_pending(places[index], index)
+        pending[item] = pack_pending(places[index], index, pending[item] >> HALF)
     return place
 
 

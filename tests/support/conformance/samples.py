@@ -16,6 +16,7 @@ import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 from support.tiers import thinned
 
+from fst.bridge.tuning import tuned
 from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
 
@@ -153,7 +154,7 @@ def _lacking(document: Json, characters: str) -> Json:
     return {**document, "added_tokens": [], "model": {**model, "vocab": vocabulary, "merges": merges, "unk_token": "<unk>"}}
 
 
-def _unigram(scores: Mapping[str, float] = SCORES, *, fallback: bool = False, **parts: Any) -> Json:
+def unigram_document(scores: Mapping[str, float] = SCORES, *, fallback: bool = False, **parts: Any) -> Json:
     """A tokenizer.json of Unigram."""
     more = {f"<0x{byte:02X}>": -0.5 for byte in range(256)} if fallback else {}
     vocabulary = [[piece, score] for piece, score in {"<unk>": 0.0, **scores, **more}.items()]
@@ -226,6 +227,16 @@ def _mecab(folder: Path, **options: Any) -> Any:
     return lattice.mecab(folder, **options)
 
 
+def _tuned(sample: Sample) -> Sample:
+    """A sample whose table is tuned to texts that are joined from its strings."""
+
+    def make(folder: Path) -> Any:
+        draw = random.Random(47)
+        return tuned(sample.make(folder), ["".join(draw.choices(sample.parts, k=12)) for _ in range(60)])
+
+    return sample._replace(make=make)
+
+
 BYTES = byte_level(GPT2, MERGES, [b"abba"], ["<s>x"])
 OVER_BYTES, UNKNOWN = (over_characters(CHARACTERS, "▁abé日本", ["<s>"], has_bytes=has_bytes) for has_bytes in (True, False))
 FOUND_IN_TEXT = [content for content in ADDED if not content[0].isalnum()]
@@ -247,7 +258,7 @@ DROPPING = {
 }
 SYMBOLS = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 SPACES = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, SYMBOLS]}
-SAMPLES: Mapping[str, Sample] = {
+UNTUNED: Mapping[str, Sample] = {
     **{
         f"wordpiece {layout}": Sample("wordpiece", lambda _, layout=layout: wordpiece([*TOKENS], layout=layout), PIECES)  # type: ignore[misc]
         for layout in ("auto", "compact", "linked")
@@ -272,10 +283,10 @@ SAMPLES: Mapping[str, Sample] = {
     "bpe model": Sample("bpe", _model("bpe", byte_fallback=True), CHARACTER_PARTS),
     "bpe model of suffixes": Sample("bpe", _model("bpe", byte_fallback=True, treat_whitespace_as_suffix=True), CHARACTER_PARTS),
     "bpe model of characters": Sample("bpe", _model("char"), CHARACTER_PARTS),
-    "unigram": Sample("unigram", _document(_unigram()), CHARACTER_PARTS),
-    "unigram bytes": Sample("unigram", _document(_unigram(fallback=True)), CHARACTER_PARTS),
-    "unigram normalized": Sample("unigram", _document(_with_added(_unigram(normalizer=NORMALIZERS))), CHARACTER_PARTS),
-    "unigram long": Sample("unigram", _document(_unigram(normalizer=SPACES, pre_tokenizer=None)), CHARACTER_PARTS),
+    "unigram": Sample("unigram", _document(unigram_document()), CHARACTER_PARTS),
+    "unigram bytes": Sample("unigram", _document(unigram_document(fallback=True)), CHARACTER_PARTS),
+    "unigram normalized": Sample("unigram", _document(_with_added(unigram_document(normalizer=NORMALIZERS))), CHARACTER_PARTS),
+    "unigram long": Sample("unigram", _document(unigram_document(normalizer=SPACES, pre_tokenizer=None)), CHARACTER_PARTS),
     "unigram model": Sample("unigram", _model("unigram"), CHARACTER_PARTS),
     "unigram words": Sample("unigram", _model("word"), CHARACTER_PARTS),
     "unigram model and bytes": Sample("unigram", _model("unigram", byte_fallback=True), CHARACTER_PARTS),
@@ -325,6 +336,8 @@ SAMPLES: Mapping[str, Sample] = {
     "rules of many strings in a cascade": Sample("rules", lambda _: cascade(RULES[2], rewrite(KEYS, direction="rtl")), RULE_PARTS),
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }
+TUNED = ("bpe automaton", "bpe queue", "bpe dropped text", "bpe affixes", "unigram", "unigram model and bytes")
+SAMPLES = {**UNTUNED, **{f"{name} tuned": _tuned(UNTUNED[name]) for name in TUNED}}
 ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"]  # samples of kinds that read texts, and write ids
 
 

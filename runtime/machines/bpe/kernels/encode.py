@@ -28,10 +28,10 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.automaton import ENTRY
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
 from fst.runtime.kernels.constants import ROOT, U0, U1
-from fst.runtime.kernels.intrinsics import opaque, prefetch
+from fst.runtime.kernels.intrinsics import copy_8_ids, opaque, prefetch
 from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECIAL, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken, pending_of
+from fst.runtime.pretokens.kernels.look_up import MOST_TUNED_IDS, bounds_of, find_words, is_tuned, long_pretoken, pending_of, tuned_of
 from fst.runtime.pretokens.kernels.rows import begin_call, end_rows
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import IDS_ALONE
@@ -50,14 +50,32 @@ def step(entries, state, byte):
 
 
 @part
-def list_pending(pretokens, pending, waiting, slices, active):
-    """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Set the slices of all items to 0."""
+def put_tuned(pretokens, pending, waiting, tuned, tokens, slices):
+    """Copy the ids of tuned words to `tokens`, where `write_tokens` would write them, and set the slices of these words; set the slices of
+    all other items to 0.
+
+    Eight ids are copied for each item, so up to six numbers after a word are overwritten: those of the next bytes, which later copies or
+    `read_bytes` overwrite. For items that are no tuned words, eight unused elements at the end of `tokens` are overwritten.
+    """
+    first, unused = np.uint64(pretokens[0]) & PLACE, np.uint64(len(tokens)) - MOST_TUNED_IDS
+    for item in range(waiting):
+        begin, end = tuned_of(pending[item])
+        _, after, _ = bounds_of(pretokens, pending_of(pending[item])[1])
+        own = opaque(U0 - np.uint64(begin < end))
+        after -= first
+        out = after - (end - begin)
+        copy_8_ids(tuned, begin, tokens, unused ^ (unused ^ out) & own)
+        slices[item] = (after << LEFT | out << OUT) & own
+
+
+@part
+def list_pending(pretokens, pending, waiting, active):
+    """List the pending pre-tokens of at most `LONGEST` bytes that are no tuned words, see `transduce`; return their number."""
     count, first = U0, np.uint64(pretokens[0]) & PLACE
     for item in range(waiting):
         start, end, length = bounds_of(pretokens, pending_of(pending[item])[1])
         active[count] = start - first | (end - first) << LEFT | (end - first) << OUT | np.uint64(item) << ITEM
-        slices[item] = U0
-        count += np.uint64(length <= LONGEST)
+        count += np.uint64((length <= LONGEST) & (not is_tuned(pending[item])))
     return count
 
 
@@ -110,15 +128,21 @@ def transduce(text, pretokens, pending, waiting, table, active, states, slices):
         text, pretokens, pending, waiting, table: as in `emit`.
         active: uint64[n], the list of active pre-tokens.
         states: uint32[n], the state after each byte. Then the tokens of each pre-token are written to the end of its states. Each token has
-            at least one byte, so tokens overwrite only states that are not needed any more.
+            at least one byte, so tokens overwrite only states that are not needed any more. The ids of tuned words are copied to the same
+            places, see `put_tuned`.
         slices: uint64[waiting], output: the active pre-token after its tokens are written; 0 for a longer pre-token, or another item.
     """
     text = text[np.uint64(pretokens[0]) & PLACE :]
-    count = list_pending(pretokens, pending, waiting, slices, active)
+    if len(table.shared.tuned):
+        put_tuned(pretokens, pending, waiting, table.shared.tuned, states, slices)
+    else:
+        for item in range(waiting):
+            slices[item] = U0
+    count = list_pending(pretokens, pending, waiting, active)
     count = read_bytes(text, True, table.entries, active, count, states)
     while count:
         count = read_bytes(text, False, table.entries, active, count, states)
-    count = list_pending(pretokens, pending, waiting, slices, active)
+    count = list_pending(pretokens, pending, waiting, active)
     while count:
         count = write_tokens(table, active, count, states, slices)
 

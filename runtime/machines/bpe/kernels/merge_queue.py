@@ -23,10 +23,10 @@ from fst.machines.bpe.ranks import rank_of
 from fst.pretokens.characters import FUSES, UNKNOWN
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import trailing_zeros
-from fst.runtime.kernels.output import copy
+from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, falls_back, next_character
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken, pending_of
+from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken, pending_of, tuned_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import IDS_ALONE
@@ -304,7 +304,10 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         first, last, _ = bounds_of(pretokens, index)
         at = copy(scratch, start, gap, ids, at)
         start = gap + U1
-        if kind == U0:
+        begin, end = tuned_of(pending[item])
+        if begin < end:
+            at = copy_few(table.shared.tuned, begin, end, ids, at)
+        elif kind == U0:
             at = merge(text, first, last, table, ids, at)
         elif kind == LONG:
             ids[at] = long_pretoken(text, first, last, table.shared.long_pretokens)

@@ -29,7 +29,7 @@ from fst.runtime.machines.unigram.kernels.segments import read_together
 from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path, is_certain, sum_after
 from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words, pending_of
+from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words, is_tuned, pending_of, tuned_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.composition import code_at
@@ -240,6 +240,27 @@ def encode_listed(text, start, end, table, work, output, at, base):
     return copy_few(output.ids, nodes, at + (end - start) + U1, output.ids, at)  # to earlier places, so each id is read in time
 
 
+@inlined
+def put_tuned(text, first, last, item, table, work, output, at):
+    """Write the ids of a tuned word, and compute the sum after the word, unless the sum restarts there; return the next output index.
+    `item`: the pending pre-token, whose bounds are `first` and `last`. The path of a tuned word is the best path after any sum.
+    """
+    tuned, scores, lengths = table.shared.tuned, table.scores, table.shared.lengths
+    begin, end = tuned_of(item)
+    after = copy_few(tuned, begin, end, output.ids, at)
+    if not restarts_at(text, last, table.rules):
+        total = work.total[0]
+        for place in range(begin, end):
+            total += scores[np.uint64(tuned[np.uint64(place)])]
+        work.total[0] = total
+    if len(output) > IDS_ALONE and len(output.offsets):
+        for place in range(at, after):
+            size = np.uint64(lengths[np.uint64(output.ids[np.uint64(place)])])
+            put_id(output.ids[np.uint64(place)], first, first + size, output, np.uint64(place))
+            first += size
+    return after
+
+
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row. The arguments are as
@@ -257,7 +278,9 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         start, following = gap + U1, index + U1
         if kind == U0:
             before = at
-            if read_together(length, ends.widest[0], ends.stride[0]):
+            if is_tuned(pending[item]) and is_near(work.total[0], length, table.most, table.limit):
+                at = put_tuned(text, first, last, pending[item], table, work, output, at)
+            elif not is_tuned(pending[item]) and read_together(length, ends.widest[0], ends.stride[0]):
                 at = encode_listed(text, first, last, table, work, output, at, base)
                 base += length + U1
             else:

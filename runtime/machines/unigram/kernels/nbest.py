@@ -215,7 +215,7 @@ def put_row(text, chosen, ended, table, output, work):
         for pretoken in range(count):
             kind = np.uint64(pretokens[pretoken]) >> KIND << KIND
             first, last = np.uint64(pretokens[pretoken]) & PLACE, np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
-            work.own.shared.pending[pretoken] = pack_pending(U0, np.uint64(pretoken))
+            work.own.shared.pending[pretoken] = pack_pending(U0, np.uint64(pretoken), U0)
             if kind == U0:
                 rank, before = U0, at
                 if step <= last_step and steps[step] >> U16 == index:

@@ -252,7 +252,7 @@ def encode_rows(text, starts, more, table, output, work):
         if len(shared.drops):
             mark_dropped(text, pretokens, count, shared)
         for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
-            pending[index] = pack_pending(U0, np.uint64(index))
+            pending[index] = pack_pending(U0, np.uint64(index), U0)
         find_nodes(text, pretokens, pending, count, table.own.ends, False, work.own)
         place, first = state.count, ended
         ended = emit(text, pretokens, count, ended, table, output, work)

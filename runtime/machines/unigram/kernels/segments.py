@@ -12,7 +12,7 @@ from fst.core.jit import inlined, part
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
 from fst.pretokens.arguments import PRETOKENS
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1
-from fst.runtime.pretokens.kernels.look_up import bounds_of, pending_of
+from fst.runtime.pretokens.kernels.look_up import bounds_of, is_tuned, pending_of
 
 LONGEST, MOST = np.uint64(LONGEST_PRETOKEN), np.uint64(PRETOKENS)
 
@@ -56,7 +56,8 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
     A pre-token of at most `widest` bytes is one segment. A longer pre-token is divided into segments of at most `widest` bytes, which begin
-    `stride` bytes apart. A pre-token is omitted if it is longer than a round, or longer than `widest` and `stride` is 0.
+    `stride` bytes apart. A pre-token is omitted if it is a tuned word, longer than a round, or longer than
+    `widest` and `stride` is 0.
 
     Args:
         pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
@@ -71,7 +72,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
     most = base = before = U0
     for item in range(waiting):
         _, _, length = bounds_of(pretokens, pending_of(pending[item])[1])
-        left = read_together(length, widest, stride)
+        left = U0 if is_tuned(pending[item]) else read_together(length, widest, stride)
         size = min(left, widest)
         longer[size] += U1
         most, left = max(most, size), left - next_segment(size, left, stride)
@@ -86,7 +87,7 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
         before += own
     for item in range(waiting):
         start, _, length = bounds_of(pretokens, pending_of(pending[item])[1])
-        left = length = read_together(length, widest, stride)
+        left = length = U0 if is_tuned(pending[item]) else read_together(length, widest, stride)
         put_segment(min(left, widest), start, base, active, longer)
         left -= next_segment(min(left, widest), left, stride)
         while left:
