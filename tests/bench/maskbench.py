@@ -9,8 +9,9 @@ SAMPLE is a file of JSON lines with "id" or "case_id", "schema" and "tests", a l
 with texts, ``GRAMMAR.jsonl`` with lines of {"text", "is_read"}. NAME is a folder of ``../shared/data/vocab_bpe`` [qwen3], or the path of a
 folder with a tokenizer. An engine that is not installed is left out.
 
-As in MaskBench, instances are written by ``json.dumps(data, ensure_ascii=False)``, and all engines follow the same tokens. An instance is
-accepted if each token is allowed, and then the end. A schema passes if the engine takes it, and accepts exactly the valid instances.
+As in MaskBench, instances are written by ``json.dumps(data, ensure_ascii=False)``, and all engines follow the tokens of the tokenizer. An
+instance is accepted if each token is allowed, and then the end. A schema passes if the engine takes it, and accepts exactly the valid
+instances.
 
 Each engine has a process of its own, with one thread, and a new guide for each schema; the engines take turns, schema by schema. Times are
 processor times with warm kernels. The first mask is that of a new guide, including the guide. A mask is each further one of the valid
@@ -161,8 +162,18 @@ def grammars(tok: fst.Tokenizer, folder: Path) -> Iterator[Case]:
 
 
 def _encoded(tok: fst.Tokenizer, tests: Iterable[tuple[bool, str]]) -> list[Test]:
-    """Texts with their tokens."""
-    return [Test(valid, text, tok.encode(text, add_special_tokens=False).tolist()) for valid, text in tests]
+    """Texts with their tokens, which spell the text: if a normalizer or a special token changes it, the longest tokens that fit."""
+    known, found = vocabulary_of(tok._table), list[Test]()
+    for valid, text in tests:
+        data, ids = text.encode(), tok.encode(text, add_special_tokens=False).tolist()
+        if b"".join(map(known.content, ids)) != data:
+            ids, at, of_bytes = [], 0, {known.content(number): number for number in range(known.size)}
+            while at < len(data):
+                size = next(size for size in range(known.trie.longest, 0, -1) if data[at : at + size] in of_bytes)
+                ids.append(of_bytes[data[at : at + size]])
+                at += len(data[at : at + size])
+        found.append(Test(valid, text, ids))
+    return found
 
 
 # The engines.

@@ -19,6 +19,7 @@ SAMPLE: list[tuple[str, Any, list[tuple[bool, Any, int]]]] = [
     ("number", {"type": "integer", "minimum": 30, "maximum": 39}, [(True, 31, -1), (False, 3, 1), (False, 41, 0), (False, "3", 0)]),
     ("object", {"properties": {"a": {"type": "null"}}, "required": ["a"], "type": "object"}, [(False, {}, 1), (True, {"a": None}, -1)]),
     ("wrong", {"type": "string"}, [(False, "x", -1), (True, 1, 0), (True, "x", -1)]),  # its instances are marked wrongly
+    ("special", {"type": "string"}, [(True, "<|endoftext|>", -1)]),  # followed by its bytes, not by the special token
     ("refused", {"type": "array", "uniqueItems": True}, [(True, [], 0)]),
 ]
 
@@ -99,7 +100,7 @@ def test_engines_are_compared(bench: Any, tmp_path: Path) -> None:
     rows = dict(line.strip("| ").split(" | ", 1) for line in done.stdout.splitlines() if line.startswith("| "))
     found = json.loads((tmp_path / "all.json").read_text())["found"]
     assert [*found] == [*filter(bench.is_installed, ["fst", "llguidance"])]
-    assert [rows[outcome].split(" | ")[0] for outcome in ("passes", "refused", "wrong", "failed")] == ["2", "1", "1", "0"]
+    assert [rows[outcome].split(" | ")[0] for outcome in ("passes", "refused", "wrong", "failed")] == ["3", "1", "1", "0"]
     assert rows["wrong"]
     assert "| wrong | 0 | no | accepts" in done.stdout
     assert all(each["memory"] > 0 for each in found["fst"].values() if "memory" in each)
