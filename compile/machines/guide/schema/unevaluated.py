@@ -45,13 +45,13 @@ class Reader(Protocol):
         """The schema of a reference, its path and its scope."""
 
     def each_alone(self, sets: list[Values]) -> list[Values]:
-        """The values of each set that are in no other one."""
+        """For each set, the values that are in none of the others."""
 
     def absent(self, name: str) -> Values:
-        """The objects without a property."""
+        """The values that have no property of a name."""
 
     def meaning(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> list[Values]:
-        """The set of the other keywords of a schema."""
+        """The sets of values that a keyword allows."""
 
 
 class Case(NamedTuple):
