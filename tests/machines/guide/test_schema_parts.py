@@ -167,6 +167,8 @@ MORE: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": "string", "pattern": "^ab*c$", "maxLength": 3}, ["ac", "abc"], ["abbc", "ab", ""]),
     ({"type": "string", "pattern": "^[ab]+$", "minLength": 2, "maxLength": 40}, ["ab", "a" * 40], ["a", "a" * 41, "abc"]),
     ({"type": "string", "maxLength": 65535}, ["a" * 70], [1]),
+    ({"type": "number", "multipleOf": 750, "minimum": -3000}, [0, 750, -3000, 7500], [751, -3750, 0.5]),
+    ({"not": {"anyOf": [{"required": [f"a{count}"]} for count in range(60)]}}, [{}, {"b": 1}], [{"a1": 1}, {"b": 1, "a59": 1}]),
 ]
 
 

@@ -154,7 +154,8 @@ class Algebra:
             return [*self._other_arrays(replace(term, unlike=())), *term.unlike]
         if term.differ:
             raise UnsupportedError("a schema with uniqueItems has no complement")
-        found = [arrays((), ANY, 0, term.least - 1)] if term.least else []
+        implied = max((each.place + each.least for each in term.some if each.least and not each.place), default=0)
+        found = [arrays((), ANY, 0, term.least - 1)] if term.least > implied else []
         if term.most is not None:
             found.append(arrays((), ANY, term.most + 1, None))
         for place, values in enumerate(term.first):
@@ -252,7 +253,7 @@ class Algebra:
         if term.unlike:
             return [*self._other_objects(replace(term, unlike=())), *term.unlike]
         found: list[Objects | None] = []
-        if term.least:
+        if term.least > sum(each.is_required for each in term.named.values()):
             found.append(objects({}, ALL_OBJECTS.others, 0, term.least - 1))
         if term.most is not None:
             found.append(objects({}, ALL_OBJECTS.others, term.most + 1, None))

@@ -11,12 +11,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from fst.compile.machines.guide.languages import block_of, difference, intersection
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.schema.number_sets import EVERY, INTEGERS, Numbers
+from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS, compared, decimals, multiples, written
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import Part
 
-MAX_REMAINDERS = 20_000
+MANY_REMAINDERS = 200  # number of remainders above which a minimal automaton is made
 MAX_STATES = 1 << 18
 POINT = ord(".")
 BEGIN, ZERO, WHOLE, DOT, FRACTION = range(5)  # where a number is: before its digits; after a 0, after other digits; after the point; later
@@ -118,6 +120,8 @@ def add_numbers(builder: PartBuilder, term: Numbers, start: int, end: int) -> No
     elif term.listed is not None:
         for number in sorted(term.listed):
             _add_number(builder, number, start, end, has_fraction=not term.is_integral)
+    elif sum(each.steps for each in _divisors(term)) > MANY_REMAINDERS:
+        _add_automaton(builder, term, start, end)
     else:
         for is_negative in (False, True):
             _add_signed(builder, term, start, end, is_negative=is_negative)
@@ -236,6 +240,27 @@ def _add_signed(builder: PartBuilder, term: Numbers, start: int, end: int, *, is
             builder.read(states[state], first, last, states[after])
         if _is_final(state, bounds, divisors):
             builder.skip(states[state], end)
+
+
+def _add_automaton(builder: PartBuilder, term: Numbers, start: int, end: int) -> None:
+    """Add the numbers of a term from their minimal automaton."""
+    found = decimals()
+    for of in term.divisors:
+        found = intersection(found, multiples(of))
+    for bound, orders in ((term.least, (1,) if term.above else (0, 1)), (term.most, (-1,) if term.below else (-1, 0))):
+        if bound is not None:
+            found = intersection(found, compared(bound, orders))
+    for of in term.excluded:
+        found = difference(found, multiples(of))
+    for number in term.without:
+        found = difference(found, compared(number, (0,)))
+    block = block_of(written(found))
+    base = builder.states
+    builder.states += block.states
+    builder.arcs += [(base + before, first, last, base + after) for before, first, last, after in block.arcs.tolist()]
+    builder.skip(start, base)
+    for state in block.final:
+        builder.skip(base + state, end)
 
 
 def _is_final(state: tuple, bounds: list[_Bound], divisors: list[_Divisor]) -> bool:  # type: ignore[type-arg]

@@ -257,11 +257,11 @@ class Reader:
 
     def each_alone(self, sets: list[Values]) -> list[Values]:
         """For each set, the values that are in none of the others."""
-        complements = [self.algebra.complement(each) for each in sets] if len(sets) > 1 else []
-        return [
-            self.algebra.intersection(values, *(each for other, each in enumerate(complements) if other != place))
-            for place, values in enumerate(sets)
-        ]
+        if len(sets) < 2:
+            return sets
+        algebra = self.algebra
+        others = [algebra.union(*(each for other, each in enumerate(sets) if other != place)) for place in range(len(sets))]
+        return [algebra.intersection(values, algebra.complement(other)) for values, other in zip(sets, others, strict=True)]
 
     # The values of one type.
 
@@ -481,6 +481,10 @@ def _count(schema: dict[str, Any], keyword: str, path: str) -> int | None:
         return None
     value = schema[keyword]
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    if not is_number or not 0 <= value < MAX_COUNT or value != int(value):
+    if not is_number or not value >= 0 or not (isinstance(value, int) or (float(value) < MAX_COUNT and value == int(value))):
         raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number of 0 or more, without a fraction")
-    return int(value)
+    if value < MAX_COUNT:
+        return int(value)
+    if keyword.startswith("max"):
+        return None  # no text is so long
+    raise LocatedError(f"{joined(path, keyword)} is {quoted(value)}; expected less than {MAX_COUNT:,}")

@@ -17,6 +17,7 @@ from fst.errors import UnsupportedError
 
 MAX_TERMS = 16  # maximum number of terms of an intersection; more terms are joined to an automaton
 MAX_COUNT = 1 << 31  # larger than any length
+MAX_NAME = 64  # maximum length, in code points, of a string that is matched without an automaton
 MAX_LENGTH = 1 << 12  # maximum length, in code points, that is counted by copies: where a tally does not fit
 
 
@@ -59,7 +60,9 @@ class Pattern:
 
     def matches(self, text: str) -> bool:
         """Whether a string is in the set."""
-        return text.encode() in self.language if self.tree is None else len(text) in _ends(self.tree, text, {0})
+        if self.tree is None or len(text) > MAX_NAME:
+            return text.encode("utf-8", "surrogatepass") in self.language
+        return len(text) in _ends(self.tree, text, {0})
 
 
 @lru_cache(maxsize=1 << 10)
