@@ -24,8 +24,8 @@ from fst.compile.machines.guide.schema.lazy_values import (
     arrays,
     objects,
 )
-from fst.compile.machines.guide.schema.number_parts import MAX_REMAINDERS
 from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
+from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS
 from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
 from fst.compile.machines.guide.schema.unevaluated import Cases, Scope
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
