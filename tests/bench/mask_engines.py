@@ -298,7 +298,7 @@ class Worker:
         order: the order of properties, for this package.
         tiny: a small vocabulary, for throw-away guides.
         vocabulary: the tokens.
-        limit: the seconds after which a schema ends the process.
+        limit: the seconds of processor time after which a schema ends the process.
     """
 
     def __init__(self, name: str, order: str, tiny: Vocabulary, vocabulary: Vocabulary, limit: float) -> None:
@@ -363,11 +363,11 @@ class Worker:
     def _limited(self) -> Iterator[None]:
         """Collect garbage, and then limit the time; the signal ends the process."""
         gc.collect()
-        signal.setitimer(signal.ITIMER_REAL, self._limit)
+        signal.setitimer(signal.ITIMER_PROF, self._limit)
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def measured(engine: Engine, end_id: int, kind: str, source: str, tests: Sequence[tuple[bool, Sequence[int]]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Compare token masks of this package, llguidance, xgrammar and outlines-core on schemas with valid and invalid instances.
 
     pip install llguidance xgrammar outlines-core
-    python tests/bench/maskbench.py SAMPLE [--tokenizer NAME] [--order any|schema] [--only fst,llguidance] [--json OUT]
+    python tests/bench/maskbench.py SAMPLE [--tokenizer NAME] [--order any|schema] [--only fst,llguidance] [--memory] [--json OUT]
     python tests/bench/maskbench.py --grammars FOLDER [--tokenizer NAME] [--only fst,llguidance] [--json OUT]
 
 SAMPLE is a file of JSON lines with "id" or "case_id", "schema" and "tests", a list of {"valid", "data"}; or a folder of files of MaskBench,
@@ -15,8 +15,8 @@ instances.
 
 Each engine has a process of its own, with one thread, and a new guide for each schema; the engines take turns, schema by schema. Times are
 processor times with warm kernels. The first mask is that of a new guide, including the guide. A mask is each further one of the valid
-instances, from the step to the bits, at the first visit of its position. Memory is the growth of the heap by a guide and 1,000 tokens, in
-another process.
+instances, from the step to the bits, at the first visit of its position. With --memory, the growth of the heap by a guide and 1,000 tokens
+is measured for engines whose guides grow, in another process.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from fst.compile import bpe
 from fst.machines.guide.vocabulary import vocabulary_of
 
 SHOWN = 6  # cases with the same reason, and tokens before a refused one
-LATE = "fst", "llguidance"  # engines whose guides grow along a walk; their memory is measured
-LIMIT = 60.0  # seconds of an engine for a schema, by the clock
+LATE = "fst", "llguidance"  # engines whose guides grow along a walk
+LIMIT = 60.0  # seconds of processor time of an engine for a schema
 # Keywords and other reasons for which an engine refuses a schema. The first that matches the message, without the path before it, counts.
 REASONS = (
     *(r"recursi\w*|circular references", r"time limit", r"allows no value", r"Unimplemented keys: .*", r"uniqueItems", r"unevaluated\w+"),
@@ -95,7 +95,8 @@ def main() -> None:
     parser.add_argument("--tokenizer", default="qwen3", metavar="NAME")
     parser.add_argument("--order", choices=("any", "schema"), default="any", help="of properties, for fst [any]")
     parser.add_argument("--only", default=",".join(ENGINES), metavar="NAMES", help="of the engines, separated by commas")
-    parser.add_argument("--limit", type=float, default=LIMIT, metavar="SECONDS", help=f"for a schema and an engine [{LIMIT:.0f}]")
+    parser.add_argument("--limit", type=float, default=LIMIT, metavar="SECONDS", help=f"of an engine for a schema [{LIMIT:.0f}]")
+    parser.add_argument("--memory", action="store_true", help=f"measure the memory of guides of {' and '.join(LATE)}; several times slower")
     parser.add_argument("--json", type=Path, metavar="OUT", help="a file for all results")
     given = parser.parse_args()
     if (given.sample is None) == (given.grammars is None):
@@ -190,7 +191,7 @@ class Engines:
     """
 
     def __init__(self, names: Sequence[str], tok: fst.Tokenizer, given: argparse.Namespace, scratch: Path) -> None:
-        self.names, self._limit, self._order = names, given.limit, given.order
+        self.names, self.memory, self._limit, self._order = names, given.memory, given.limit, given.order
         tiny = vocabulary(single_bytes(scratch), scratch / "tiny.npz")
         self._tokens = tiny, vocabulary(tok, scratch / "tokens.npz", _folder_of(given.tokenizer))
         self._processes: dict[tuple[str, str], Process] = {}
@@ -209,7 +210,7 @@ class Engines:
             return self._processes[key].ask(method, *arguments)
         except WorkerError as error:
             self._processes.pop(key).end()
-            raise WorkerError(re.sub(".*ended with status -14", "time limit", str(error))) from None  # -14: SIGALRM
+            raise WorkerError(re.sub(".*ended with status -27", "time limit", str(error))) from None  # -27: SIGPROF
 
     def shares(self) -> dict[str, float]:
         """The seconds of each engine for the vocabulary; not a number if its process cannot start."""
@@ -275,7 +276,7 @@ def _measured(engines: Engines, name: str, case: Case) -> Found:
         found: Found = engines.ask(name, "measure", case.kind, case.source, case.walks)
     except WorkerError as error:
         return {"failed": str(error)}
-    if name in LATE and "masks" in found:
+    if engines.memory and name in LATE and "masks" in found:
         try:
             found["memory"] = engines.ask(name, "memory", case.kind, case.source, case.walks)
         except WorkerError as error:

@@ -95,7 +95,8 @@ def test_refusals_are_counted_by_reason(bench: Any, message: str, reason: str) -
 def test_engines_are_compared(bench: Any, tmp_path: Path) -> None:
     """The table contains the outcomes of all installed engines, and the differences name the instance."""
     sample = written(tmp_path)[0]
-    options: list[str | Path] = ["--tokenizer", SHARED / "vocab_bpe" / "gpt2", "--only", "fst,llguidance", "--json", tmp_path / "all.json"]
+    options: list[str | Path] = ["--tokenizer", SHARED / "vocab_bpe" / "gpt2", "--json", tmp_path / "all.json"]
+    options += ["--only", "fst,llguidance", "--memory"]
     done = subprocess.run([sys.executable, BENCH / "maskbench.py", sample, *options], capture_output=True, text=True, check=True)
     rows = dict(line.strip("| ").split(" | ", 1) for line in done.stdout.splitlines() if line.startswith("| "))
     found = json.loads((tmp_path / "all.json").read_text())["found"]
