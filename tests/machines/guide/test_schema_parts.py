@@ -223,6 +223,14 @@ def test_refusals_come_before_the_first_text(schema: Any, message: str | None) -
     SchemaParts({"type": "object", "additionalProperties": False, "$defs": {"a": schema}})
 
 
+def test_keywords_of_draft_3_are_refused() -> None:
+    """A keyword that only draft 3 has is refused in a schema of this draft, and an annotation in others."""
+    schema = {"items": {"disallow": "string"}}
+    assert reads(schema, '["a"]')
+    with pytest.raises(UnsupportedError, match=r"^#/items/disallow is not supported"):
+        SchemaParts({"$schema": "http://json-schema.org/draft-03/schema#", **schema})
+
+
 def refusal(case: dict[str, Any], order: str) -> str:
     """The keyword by which a schema is refused; empty if it is not, and exactly the valid instances are read."""
     try:

@@ -35,6 +35,7 @@ KINDS = {
 }  # the types of the values of keywords
 # Keywords that may be refused, or take long to evaluate: whether they do is found before the first text.
 SUSPECT = frozenset(["uniqueItems", "multipleOf", "format", "pattern", "unevaluatedItems", "unevaluatedProperties"])
+OF_DRAFT_3 = ("extends", "disallow", "divisibleBy")
 NAMING = frozenset(["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])  # keywords that give a schema a name
 OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 ANNOTATING_DRAFTS = ("2019-09", "2020-12")  # in these drafts, ``format`` is an annotation
@@ -118,6 +119,7 @@ class Document:
     def _walk(self, schema: Any) -> None:
         """Find the names of all schemas in the document."""
         seen: set[int] = set()
+        is_draft_3 = "draft-03" in self.draft
         waiting: list[tuple[Any, Place | None, str]] = [(schema, None, "")]
         while waiting:
             each, place, base = waiting.pop()
@@ -132,7 +134,7 @@ class Document:
                     self._root = base
             if base != self._root:
                 self._bases[id(each)] = base
-            if not SUSPECT.isdisjoint(each):
+            if not SUSPECT.isdisjoint(each) or (is_draft_3 and any(name in each for name in OF_DRAFT_3)):
                 self.suspects.append((each, place))
             for name, value in each.items():
                 kind = type(value)

@@ -9,7 +9,17 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from fst.compile.machines.guide.schema import formats, number_sets, string_sets
-from fst.compile.machines.guide.schema.document import KINDS, REFERENCES, TYPES, Document, LocatedError, is_usual, joined, path_of
+from fst.compile.machines.guide.schema.document import (
+    KINDS,
+    OF_DRAFT_3,
+    REFERENCES,
+    TYPES,
+    Document,
+    LocatedError,
+    is_usual,
+    joined,
+    path_of,
+)
 from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import (
     ANY,
@@ -70,7 +80,7 @@ class Reader:
     def __init__(self, document: Document, asserts_formats: bool, *, strict: bool = False) -> None:
         self._document, self._asserts_formats, self._strict = document, asserts_formats, strict
         self.algebra = Algebra()
-        self.is_old = document.is_old
+        self.is_old, self._draft_3 = document.is_old, "draft-03" in document.draft
         self.evaluates_contained = not document.is_old and "2019-09" not in document.draft
         self._kept: dict[tuple[int, Scope, bool], Values] = {}
         self._targets: dict[int, tuple[Any, str]] = {}  # of dynamic anchors, by id
@@ -97,6 +107,8 @@ class Reader:
     def _is_suspect(self, schema: Any) -> bool:
         """Whether a schema that the document marks may be refused."""
         if not isinstance(schema, dict) or any(name in KINDS and not is_usual(name, value) for name, value in schema.items()):
+            return True
+        if self._draft_3 and any(name in schema for name in OF_DRAFT_3):
             return True
         if any(schema.get(name, True) is not True for name in UNEVALUATED) or len(str(schema.get("multipleOf", ""))) > FEW_DIGITS:
             return True
@@ -267,6 +279,9 @@ class Reader:
 
     def typed(self, schema: dict[str, Any], path: str, scope: Scope) -> Values:
         """The set from the keywords of single types, from ``enum`` and from ``const``."""
+        for name in OF_DRAFT_3 if self._draft_3 else ():
+            if name in schema:
+                raise LocatedError(f"{joined(path, name)} is not supported; write the schema for a later draft")
         names = schema.get("type", TYPES)
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, list | tuple):
