@@ -17,11 +17,13 @@ from fst.runtime.machines.guide.part_store import Parts, PartStore
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
+UNKNOWN = -6  # instead of the set after a byte
 NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5
 BEGUN = 0  # the phase of a new mask
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
 MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
 MAX_ITEMS = 1 << 22  # in one set
+ARCS_A_ROW = 16  # average number of arcs for which there is room
 KERNELS = "fst.runtime.machines.guide.kernels.late"
 
 walk_items, mask_items, sets_after, is_accepting, copy_set = (
@@ -34,13 +36,17 @@ class Steps(NamedTuple):
 
     Attributes:
         rows: int32[room of the pool], the row of each set; -1: none yet.
-        targets: int32[rows, 256], the set after each byte; -1: none.
+        targets: int32[rows, 256], the set after each byte; -1: none; `UNKNOWN`: not found yet.
         finals: uint8[rows], 1 if a text may end in the set.
+        ends: int64[rows + 1], the end of the arcs of each row before; arcs: int64[n, 2], all arcs that leave the set and what its moves add
+            to it: ``first byte << 8 | last byte``, and the next item.
     """
 
     rows: Array
     targets: Array
     finals: Array
+    ends: Array
+    arcs: Array
 
 
 class Counts(Fields, dtype=np.int64):
@@ -51,6 +57,7 @@ class Counts(Fields, dtype=np.int64):
     calls: Scalar  # number of calls in `Work.calls`
     needed: Scalar  # the part to make
     rows: Scalar  # number of rows of `Steps`
+    arcs: Scalar  # number of arcs of `Steps`
     phase: Scalar  # of a mask, see `kernels.late`
     node: Scalar  # the node where a scan goes on
 
@@ -63,7 +70,7 @@ class Work(NamedTuple):
         found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
         calls: int64[n, 2], the called part, and the item after the call.
         row: int64[n], items or cells of a new set.
-        marks: bool[257], the bytes where a range begins.
+        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end before it.
         path: int64[longest token + 1], the set after each number of bytes.
     """
 
@@ -90,7 +97,9 @@ class Walker:
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
-        self._steps = Steps(np.full(FIRST_SETS, -1, np.int32), np.empty((FIRST_ROWS, 256), np.int32), np.empty(FIRST_ROWS, np.uint8))
+        targets, arcs = np.empty((FIRST_ROWS, 256), np.int32), np.empty((ARCS_A_ROW * FIRST_ROWS, 2), np.int64)
+        finals, ends = np.empty(FIRST_ROWS, np.uint8), np.zeros(FIRST_ROWS + 1, np.int64)
+        self._steps = Steps(np.full(FIRST_SETS, -1, np.int32), targets, finals, ends, arcs)
         for number, items in enumerate(([], [0])):  # DEAD and OUTERMOST
             self._append(number, items)
 
@@ -148,7 +157,11 @@ class Walker:
         """int32[256], the set after each byte; -1: none."""
         with self.lock:
             self.is_final(number)  # makes the row
-            found: Array = self._steps.targets[self._steps.rows[number]].copy()
+            row, found = self._steps.rows[number], np.full(256, -1, np.int32)
+            ranges = self._steps.arcs[self._steps.ends[row] : self._steps.ends[row + 1], 0]
+            begins = np.unique(np.concatenate([ranges >> 8, (ranges & 0xFF) + 1, [256]]))
+            for begin, end in zip(begins.tolist(), begins.tolist()[1:], strict=False):
+                found[begin:end] = self.after(number, np.array([begin], np.uint8)) or -1
             return found
 
     def cells(self, number: int) -> list[int]:
@@ -192,9 +205,10 @@ class Walker:
         """Make room for rows. All are freed if there are many; but if a kernel still lacks rows, it needs more of them at the same time."""
         rows = len(self._steps.targets)
         if rows < MAX_ROWS or self._is_freed:
-            self._steps = self._steps._replace(targets=longer(self._steps.targets, 2 * rows), finals=longer(self._steps.finals, 2 * rows))
+            longest = {"targets": 2 * rows, "finals": 2 * rows, "ends": 2 * rows + 1, "arcs": 2 * len(self._steps.arcs)}
+            self._steps = self._steps._replace(**{name: longer(getattr(self._steps, name), size) for name, size in longest.items()})
         else:
-            self._steps.rows[:], self._work.counts.rows = -1, 0
+            self._steps.rows[:], self._work.counts.rows, self._work.counts.arcs = -1, 0, 0
             self._is_freed = True
 
     def _enlarge_work(self) -> None:
@@ -212,4 +226,4 @@ def _work(room: int, longest: int) -> Work:
     """Working arrays for sets of at most `room` items."""
     slots = 1 << (2 * room - 1).bit_length()
     arrays = np.empty(room, np.int64), np.zeros(slots, np.int64), np.empty(slots, np.int64), np.empty((room, 2), np.int64)
-    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.bool_), np.zeros(longest + 1, np.int64))
+    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.int64), np.zeros(longest + 1, np.int64))

@@ -29,6 +29,7 @@ from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
 ACCEPT, OUTERMOST = 0, 1  # the position that accepts a text, and the frame of whole texts
 FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of positions; `RETURNS`: final, without arcs and moves
 BLOCKED = -1  # the result instead of a number if a tally does not allow a move
+NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
 NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
 PARENT, LEAST, MOST, MISSING, USED = range(5)  # cells of a tally; the used keys are in ascending order
 FRAME = np.int64(0xFFFFFFFF)
@@ -224,55 +225,68 @@ def close(number, parts, pool, work):
 
 
 @part
-def targets_of(byte, parts, work):
-    """Put the items after a byte into ``work.row``; return their number, or `NO_WORK`."""
-    size = np.int64(0)
-    for place in range(work.counts.found):
-        item = work.found[place]
-        position = position_of(item)
-        for arc in range(parts.positions[position, 0], parts.positions[position + 1, 0]):
-            if parts.arcs[arc, 0] <= byte <= parts.arcs[arc, 1]:
-                if size == len(work.row):
-                    return np.int64(NO_WORK)
-                work.row[size] = item_of(parts.arcs[arc, 2], frame_of(item))
-                size += 1
-    return sort(work.row, size)
-
-
-@part
 def expand(number, parts, pool, steps, work):
-    """Make the steps from a set, see `fst.runtime.machines.guide.walker.Steps`; return their row, or a negative result."""
+    """Make the row of the steps from a set, see `fst.runtime.machines.guide.walker.Steps`; return its number, or a negative result."""
     failed = close(number, parts, pool, work)
     if failed < 0:
         return failed
-    row = work.counts.rows
+    row, arcs = np.int64(work.counts.rows), np.int64(work.counts.arcs)
     if row == len(steps.targets):
         return np.int64(NO_ROW)
-    work.marks[:] = False
+    for byte in range(len(work.marks)):
+        work.marks[byte] = 0
     steps.finals[row] = 0
     for place in range(work.counts.found):
-        position = position_of(work.found[place])
+        item = work.found[place]
+        position = position_of(item)
         if position == ACCEPT:
             steps.finals[row] = 1
-        for arc in range(parts.positions[position, 0], parts.positions[position + 1, 0]):
-            work.marks[parts.arcs[arc, 0]] = True
-            work.marks[parts.arcs[arc, 1] + 1] = True
-    byte = 0
-    while byte < 256:
-        past = byte + 1
-        while past < 256 and not work.marks[past]:
-            past += 1
-        size = targets_of(byte, parts, work)
-        target = np.int64(-1)
-        if size != 0:
-            target = number_in(work.row, size, pool) if size > 0 else size
-            if target < 0:
-                return target
-        for place in range(byte, past):
-            steps.targets[row, place] = target
-        byte = past
+        start, end = parts.positions[position, 0], parts.positions[position + 1, 0]
+        if arcs + end - start > len(steps.arcs):
+            return np.int64(NO_ROW)
+        for arc in range(start, end):
+            first, last = np.int64(parts.arcs[arc, 0]), np.int64(parts.arcs[arc, 1])
+            steps.arcs[arcs, 0], steps.arcs[arcs, 1] = first << 8 | last, item_of(parts.arcs[arc, 2], frame_of(item))
+            work.marks[first] += 1
+            work.marks[last + 1] -= 1
+            arcs += 1
+    reads = 0
+    for byte in range(256):
+        reads += work.marks[byte]
+        steps.targets[row, byte] = UNKNOWN if reads else NONE
+    steps.ends[row + 1], work.counts.arcs = arcs, arcs
     steps.rows[number], work.counts.rows = row, row + 1
     return row
+
+
+@part
+def find_target(row, byte, pool, steps, work):
+    """Find the set after a byte, and after the bytes around it that the same arcs read; return it, or a negative result."""
+    size, low, high = np.int64(0), np.int64(0), np.int64(255)
+    for arc in range(steps.ends[row], steps.ends[row + 1]):
+        first, last = steps.arcs[arc, 0] >> 8, steps.arcs[arc, 0] & 0xFF
+        if byte < first:
+            high = min(high, first - 1)
+        elif byte > last:
+            low = max(low, last + 1)
+        else:
+            low, high = max(low, first), min(high, last)
+            if size == len(work.row):
+                return np.int64(NO_WORK)
+            work.row[size] = steps.arcs[arc, 1]
+            size += 1
+    target = number_in(work.row, sort(work.row, size), pool)
+    if target >= 0:
+        for each in range(low, high + 1):
+            steps.targets[row, each] = target
+    return target
+
+
+@inlined
+def target_of(row, byte, pool, steps, work):
+    """The set after a byte; `NONE`; or another negative result."""
+    target = np.int64(steps.targets[np.uint64(row), np.uint64(byte)])
+    return target if target != UNKNOWN else find_target(row, np.int64(byte), pool, steps, work)
 
 
 @inlined

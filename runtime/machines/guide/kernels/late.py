@@ -16,6 +16,7 @@ from fst.runtime.machines.guide.kernels.items import (
     MISSING,
     MOST,
     NO_WORK,
+    NONE,
     OPEN,
     PARENT,
     USED,
@@ -26,11 +27,12 @@ from fst.runtime.machines.guide.kernels.items import (
     position_of,
     row_of,
     sort,
+    target_of,
 )
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
 DEPTH_SHIFT, ONE_MORE = np.uint32(8), np.uint64(1)
-DONE, DEAD = 0, -1
+DONE, DEAD = 0, NONE
 BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned
 
 
@@ -56,9 +58,9 @@ def walk_items(number, token, data, ends, parts, pool, steps, work):
         row = row_of(number, parts, pool, steps, work)
         if row < 0:
             return row
-        number = np.int64(steps.targets[row, byte])
+        number = target_of(row, byte, pool, steps, work)
         if number < 0:
-            return np.int64(DEAD)
+            return number
     return np.int64(number)
 
 
@@ -140,7 +142,7 @@ def next_root(byte, trie, steps, work):
     """
     row = steps.rows[work.path[0]]
     for each in range(np.int64(byte), 256):
-        if trie.roots[each] >= 0 and (row < 0 or steps.targets[row, each] >= 0):
+        if trie.roots[each] >= 0 and (row < 0 or steps.targets[row, each] != NONE):
             return np.uint64(trie.roots[each])
     return np.uint64(len(trie.labels))
 
@@ -165,8 +167,11 @@ def scan_from(trie, parts, pool, steps, work, mask):
             if row < 0:
                 work.counts.node = np.int64(node)
                 return row
-        number = steps.targets[np.uint64(row), np.uint64(label & BYTE)]
+        number = target_of(row, label & BYTE, pool, steps, work)
         if number < 0:
+            if number != NONE:
+                work.counts.node = np.int64(node)
+                return number
             node = np.uint64(trie.skips[node])
             continue
         work.path[depth + ONE_MORE] = number
@@ -212,8 +217,10 @@ def scan_after(least, most, strings, parts, pool, steps, work, mask):
         row = row_of(work.path[depth], parts, pool, steps, work)
         if row < 0:
             return row
-        number = steps.targets[row, label & BYTE]
+        number = target_of(row, label & BYTE, pool, steps, work)
         if number < 0:
+            if number != NONE:
+                return number
             node = np.int64(trie.skips[node])
             continue
         work.path[depth + 1] = number
@@ -242,7 +249,10 @@ def fill_free(item, strings, parts, pool, steps, work, mask):
     row = row_of(number, parts, pool, steps, work)
     if row < 0:
         return row
-    work.path[0] = steps.targets[row, QUOTE]
+    number = target_of(row, QUOTE, pool, steps, work)
+    if number < 0:
+        return number
+    work.path[0] = number
     fill_within(most, strings, mask)
     add_quoted(np.int64(0), least, most, strings, mask)
     return scan_after(least, most, strings, parts, pool, steps, work, mask)
@@ -257,19 +267,22 @@ def after_long(number, byte, parts, pool, steps, work):
     row = row_of(number, parts, pool, steps, work)
     if row < 0:
         return row
-    number = np.int64(steps.targets[row, byte])
+    number = target_of(row, byte, pool, steps, work)
     for _ in range(more):
         if number < 0:
-            return np.int64(0)
+            return number + (number == NONE)
         row = row_of(number, parts, pool, steps, work)
         if row < 0:
             return row
-        number = np.int64(steps.targets[row, low])
+        number = target_of(row, low, pool, steps, work)
         for each in range(low, high + 1):
-            if steps.targets[row, each] != number:
+            other = target_of(row, each, pool, steps, work)
+            if other < NONE:
+                return other
+            if other != number:
                 return np.int64(0)
         low, high = 0x80, 0xBF
-    return max(number, np.int64(0))
+    return number + (number == NONE)
 
 
 @part
@@ -278,13 +291,14 @@ def after_plain(number, parts, pool, steps, work):
     row = row_of(number, parts, pool, steps, work)
     if row < 0:
         return row
-    after = np.int64(steps.targets[row, SPACE])
+    after = target_of(row, SPACE, pool, steps, work)
     for byte in range(SPACE, 0x80):
-        if steps.targets[row, byte] != after and byte != QUOTE and byte != BACKSLASH:
-            return np.int64(0)
-    for byte in range(0xC2, 0xF5):
         if after < 0:
-            return np.int64(0)
+            return after + (after == NONE)
+        other = target_of(row, byte, pool, steps, work) if byte != QUOTE and byte != BACKSLASH else after
+        if other != after:
+            return min(other + (other == NONE), np.int64(0))
+    for byte in range(0xC2, 0xF5):
         found = after_long(number, byte, parts, pool, steps, work)
         if found != after:
             return min(found, np.int64(0))
@@ -376,8 +390,11 @@ def sets_after(trie, parts, pool, steps, work, found):
         if row < 0:
             work.counts.node = node
             return row
-        number = np.int64(steps.targets[row, label & BYTE])
+        number = target_of(row, label & BYTE, pool, steps, work)
         if number < 0:
+            if number != NONE:
+                work.counts.node = node
+                return number
             node = np.int64(trie.skips[node])
             continue
         work.path[depth + 1] = number
