@@ -47,7 +47,7 @@ from fst.machines.guide.vocabulary import vocabulary_of
 
 SHOWN = 6  # cases with the same reason, and tokens before a refused one
 LATE = "fst", "llguidance"  # engines whose guides grow along a walk
-LIMIT = 60.0  # seconds of processor time of an engine for a schema
+LIMIT = 60.0  # seconds of an engine for a schema, by the clock
 # Keywords and other reasons for which an engine refuses a schema. The first that matches the message, without the path before it, counts.
 REASONS = (
     *(r"recursi\w*|circular references", r"time limit", r"allows no value", r"Unimplemented keys: .*", r"uniqueItems", r"unevaluated\w+"),
@@ -210,7 +210,7 @@ class Engines:
             return self._processes[key].ask(method, *arguments)
         except WorkerError as error:
             self._processes.pop(key).end()
-            raise WorkerError(re.sub(".*ended with status -27", "time limit", str(error))) from None  # -27: SIGPROF
+            raise WorkerError(re.sub(".*ended with status -14", "time limit", str(error))) from None  # -14: SIGALRM
 
     def shares(self) -> dict[str, float]:
         """The seconds of each engine for the vocabulary; not a number if its process cannot start."""
