@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from math import isfinite
 from typing import Any, TypeVar
 
 from fst.compile.machines.guide.schema import formats, number_sets, string_sets
@@ -20,6 +19,7 @@ from fst.compile.machines.guide.schema.document import (
     joined,
     path_of,
 )
+from fst.compile.machines.guide.schema.keyword_values import count_of, decimal_of, expected_of, number_of
 from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import (
     ANY,
@@ -41,7 +41,6 @@ from fst.compile.machines.guide.schema.unevaluated import Cases, Scope
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 BOUNDS = {"minimum": "least", "exclusiveMinimum": "least", "maximum": "most", "exclusiveMaximum": "most"}
-MAX_DIGITS = 1_000  # of a number in a schema, written without an exponent
 FOR_TYPES = (  # keywords of single types
     *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minLength", "maxLength", "pattern", "format", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "contains"),
@@ -51,7 +50,6 @@ FOR_TYPES = (  # keywords of single types
 TYPED = frozenset(FOR_TYPES)
 COMBINING = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies")
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-MAX_COUNT = 1 << 31
 
 # Patterns that may contain assertions or constructs that are not supported.
 ASSERTING = re.compile(r"\(\?[^:]|\\[bBkpP1-9]|[*+?}][+]")
@@ -191,7 +189,7 @@ class Reader:
 
     def referenced(self, schema: dict[str, Any], keyword: str, path: str, scope: Scope) -> tuple[Any, str, Scope]:
         """The schema of a reference, its path and its scope."""
-        reference = _expected(schema, keyword, str, path, "a string")
+        reference = expected_of(schema, keyword, str, path, "a string")
         found, place = self._document.found(reference, schema, path, keyword)
         base = self._document.base(found)
         if keyword != "$ref":
@@ -252,7 +250,7 @@ class Reader:
         if keyword in REFERENCES:
             return [self.values(*self.referenced(schema, keyword, path, scope), in_place=True)]
         if keyword in ("allOf", "anyOf", "oneOf"):
-            listed = _expected(schema, keyword, list, path, "an array")
+            listed = expected_of(schema, keyword, list, path, "an array")
             each_of = [at(keyword, place) for place in range(len(listed))]
             if keyword == "allOf":
                 return each_of
@@ -306,7 +304,7 @@ class Reader:
         ):
             found = ANY
         if "enum" in schema:
-            listed = self.listed(_expected(schema, "enum", list, path, "an array"), joined(path, "enum"))
+            listed = self.listed(expected_of(schema, "enum", list, path, "an array"), joined(path, "enum"))
             found = self.algebra.intersection(found, listed)
         if "const" in schema:
             found = self.algebra.intersection(found, self.listed([schema["const"]], joined(path, "const")))
@@ -316,13 +314,13 @@ class Reader:
         for keyword, side in BOUNDS.items():
             if keyword not in schema or isinstance(schema[keyword], bool):
                 continue
-            bound = _number(schema, keyword, path)
+            bound = number_of(schema, keyword, path)
             is_open = keyword.startswith("exclusive") or schema.get(f"exclusive{keyword.capitalize()}") is True  # of draft 4
             numbers = number_sets.both(
                 numbers, (Numbers(least=bound, above=is_open) if side == "least" else Numbers(most=bound, below=is_open),)
             )
         if "multipleOf" in schema:
-            of = _number(schema, "multipleOf", path)
+            of = number_of(schema, "multipleOf", path)
             if of <= 0:
                 raise VocabularyError(f"{joined(path, 'multipleOf')} is {of}; expected a positive number")
             if int("".join(map(str, of.as_tuple().digits))) > MAX_REMAINDERS:
@@ -332,10 +330,10 @@ class Reader:
         return numbers
 
     def _strings(self, schema: dict[str, Any], path: str) -> tuple[Strings, ...]:
-        least, most = _count(schema, "minLength", path) or 0, _count(schema, "maxLength", path)
+        least, most = count_of(schema, "minLength", path) or 0, count_of(schema, "maxLength", path)
         patterns = list[Pattern]()
         if "pattern" in schema:
-            patterns.append(_pattern(_expected(schema, "pattern", str, path, "a string"), joined(path, "pattern")))
+            patterns.append(_pattern(expected_of(schema, "pattern", str, path, "a string"), joined(path, "pattern")))
         name = schema.get("format")
         if self._asserts_formats and isinstance(name, str):
             if name in formats.NOT_REGULAR:
@@ -355,10 +353,10 @@ class Reader:
             first, items, rest, prefix = items, schema.get("additionalItems", True), "additionalItems", "items"
         if not isinstance(first, list):
             raise VocabularyError(f"{joined(path, prefix)} is {quoted(first)}; expected an array")
-        least, most = _count(schema, "minItems", path) or 0, _count(schema, "maxItems", path)
+        least, most = count_of(schema, "minItems", path) or 0, count_of(schema, "maxItems", path)
         some: tuple[Contained, ...] = ()
         if "contains" in schema:
-            few, many = _count(schema, "minContains", path), _count(schema, "maxContains", path)
+            few, many = count_of(schema, "minContains", path), count_of(schema, "maxContains", path)
             few = 1 if few is None else few
             if few or many is not None:
                 some = (Contained(0, self.values(schema["contains"], joined(path, "contains"), scope), few, many),)
@@ -371,11 +369,11 @@ class Reader:
         return () if found is None else (found,)
 
     def _objects(self, schema: dict[str, Any], path: str, scope: Scope) -> tuple[Objects, ...]:
-        listed = _expected(schema, "properties", dict, path, "an object", {})
-        patterns = _expected(schema, "patternProperties", dict, path, "an object", {})
+        listed = expected_of(schema, "properties", dict, path, "an object", {})
+        patterns = expected_of(schema, "patternProperties", dict, path, "an object", {})
         required = schema.get("required", [])
         required = required if isinstance(required, list) else []  # ``required`` is a boolean in draft 3
-        least, most = _count(schema, "minProperties", path) or 0, _count(schema, "maxProperties", path)
+        least, most = count_of(schema, "minProperties", path) or 0, count_of(schema, "maxProperties", path)
         free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"), scope)
         names = string_sets.ALL
         if "propertyNames" in schema:
@@ -421,7 +419,7 @@ class Reader:
     def listed(self, constants: list[Any], path: str) -> Values:
         """The set of the given constants."""
         strings = [each for each in constants if isinstance(each, str)]
-        numbers = [_decimal(each, path) for each in constants if isinstance(each, int | float | Decimal) and not isinstance(each, bool)]
+        numbers = [decimal_of(each, path) for each in constants if isinstance(each, int | float | Decimal) and not isinstance(each, bool)]
         literals = [{None: "null", True: "true", False: "false"}[each] for each in constants if each is None or isinstance(each, bool)]
         below = [self._constant(each, path) for each in constants if isinstance(each, list | dict)]
         found_arrays = tuple(term for each in below for term in each.arrays)
@@ -441,7 +439,7 @@ class Reader:
 
     def dependencies(self, keyword: str, schema: dict[str, Any], path: str, scope: Scope) -> Iterator[tuple[str, Values]]:
         """Names of properties, and for each name the set of objects that are allowed if they have this property."""
-        for name, needed in _expected(schema, keyword, dict, path, "an object").items():
+        for name, needed in expected_of(schema, keyword, dict, path, "an object").items():
             place = joined(path, keyword, name)
             if isinstance(needed, list):
                 term = objects({each: Property(ANY, is_required=True) for each in needed}, ANY.objects[0].others)
@@ -465,41 +463,3 @@ def _at(path: str, function: Callable[[str], Result], pattern: str) -> Result:
         return function(pattern)
     except UnsupportedError as error:
         raise LocatedError(f"{path}: {error}") from None
-
-
-def _expected(schema: dict[str, Any], keyword: str, kind: type, path: str, what: str, default: Any = None) -> Any:
-    value = schema.get(keyword, default)
-    if not isinstance(value, kind):
-        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected {what}")
-    return value
-
-
-def _number(schema: dict[str, Any], keyword: str, path: str) -> Decimal:
-    value = schema[keyword]
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number")
-    return _decimal(value, joined(path, keyword))
-
-
-def _decimal(value: float | Decimal, what: str) -> Decimal:
-    """The decimal number of a finite number."""
-    if not (isinstance(value, int) or (value.is_finite() if isinstance(value, Decimal) else isfinite(value))):
-        raise VocabularyError(f"{what} is {value}; expected a number of JSON, which is finite")
-    found = Decimal(value) if isinstance(value, int) else Decimal(str(value))
-    if found and (abs(found.adjusted()) > MAX_DIGITS or len(found.as_tuple().digits) > MAX_DIGITS):
-        raise LocatedError(f"{what} has more than {MAX_DIGITS:,} digits; expected a shorter number")
-    return found
-
-
-def _count(schema: dict[str, Any], keyword: str, path: str) -> int | None:
-    if keyword not in schema:
-        return None
-    value = schema[keyword]
-    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    if not is_number or not value >= 0 or not (isinstance(value, int) or (float(value) < MAX_COUNT and value == int(value))):
-        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number of 0 or more, without a fraction")
-    if value < MAX_COUNT:
-        return int(value)
-    if keyword.startswith("max"):
-        return None  # no text is so long
-    raise LocatedError(f"{joined(path, keyword)} is {quoted(value)}; expected less than {MAX_COUNT:,}")
