@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fst.compile.machines.guide.schema.counting import Counting
-from fst.compile.machines.guide.schema.different import Different
+from fst.compile.machines.guide.schema.item_conditions import Counting, Different
 from fst.compile.machines.guide.schema.lazy_values import Arrays
 from fst.compile.machines.guide.schema.value_builder import ValueBuilder
 from fst.errors import UnsupportedError

@@ -9,9 +9,8 @@ from itertools import chain, combinations, product
 from typing import Any
 
 from fst.compile.machines.guide.schema import number_sets, string_sets
-from fst.compile.machines.guide.schema.counting import Counting
-from fst.compile.machines.guide.schema.different import Different
 from fst.compile.machines.guide.schema.document import LocatedError
+from fst.compile.machines.guide.schema.item_conditions import Counting, Different
 from fst.compile.machines.guide.schema.lazy_values import (
     ALL_ARRAYS,
     ALL_OBJECTS,
