@@ -30,6 +30,7 @@ WARM: Sequence[Any] = (
     {"oneOf": [{"type": "object", "properties": {"kind": {"const": "a"}}}, {"type": ["null", "boolean"]}], "not": {"const": None}},
     {},
 )
+WARM_GRAMMAR = 'start: (list | NAME)+\nlist: "[" [start ("," start)*] "]"\nNAME: /[a-z]+/ | "1".."9"\n%ignore " "'
 TEXTS = (b'{"a": 1}', b'{"b": [1, 2, 3], "a": [3, 4]}', b'"aab"', b'{"kind": "a", "b": {"c": [null, 1.5e3, "x"]}}', b'["\\u00e9", 1]')
 
 
@@ -307,9 +308,10 @@ class Worker:
         small = named(tiny)
         small.start()
         single = {content: number for number, content in enumerate(tiny.contents)}
-        for schema in WARM if name == "fst" else WARM[:1]:
-            ids = [[single[bytes([byte])] for byte in text] for text in TEXTS]
-            measured(small, tiny.end_id, SCHEMA, json.dumps(schema), [(True, each) for each in ids])
+        ids = [[single[bytes([byte])] for byte in text] for text in TEXTS]
+        sources = [(SCHEMA, json.dumps(schema)) for schema in (WARM if name == "fst" else WARM[:1])]
+        for kind, source in [*sources, (GRAMMAR, WARM_GRAMMAR)]:
+            measured(small, tiny.end_id, kind, source, [(True, each) for each in ids])
         self._engine = named(vocabulary)
         schema = json.dumps(WARM[0])
         first = _seconds(lambda: (self._engine.start(), self._engine.guide(SCHEMA, schema).fill()))
