@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,8 +28,9 @@ def guide(
     tokenizer: Any,
     *,
     regex: str | None = None,
-    schema: Mapping[str, Any] | bool | str | None = None,
+    schema: Any = None,
     fst: Any = None,
+    choice: Sequence[str] | None = None,
     grammar: str | None = None,
     syntax: str | None = None,
     end_id: int | None = None,
@@ -47,9 +48,10 @@ def guide(
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
-        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema. A schema whose
-            automaton is too large for a table is refused; `fst.Guide` computes its masks at their first use.
+        schema: a JSON Schema, as an object of `json` or as its text; or a model or a ``TypeAdapter`` of pydantic. Properties are written in
+            the order of the schema. A schema whose automaton is too large for a table is refused; `fst.Guide` makes its masks late.
         fst: a `fst.Fst`, whose input strings are the texts.
+        choice: the texts.
         grammar: the text of a grammar. Its rules may call themselves only at the left or at the right end of their texts; `fst.Guide` takes
             rules with any recursion.
         syntax: with `grammar`, its syntax: "lark", "gbnf", "ebnf", or "structural_tag" for the JSON of a structural tag.
@@ -84,7 +86,7 @@ def guide(
     table = table_for(tokenizer, "fst.compile.guide")
     vocabulary = vocabulary_for(table, end_id)
     options = {"syntax": syntax, "whitespace": whitespace, "depth": depth, "formats": formats}
-    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, grammar=grammar, **options)
+    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, choice=choice, grammar=grammar, **options)
     if canonical:
         return compile_canonical(vocabulary, canonical_machine(table, vocabulary, automaton), pattern)
     return compile_masks(vocabulary, automaton, pattern)

@@ -95,6 +95,10 @@ def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
         from fst.compile.machines.guide.grammar.regular import from_grammar
 
         return from_grammar(read_grammar(texts, **options), from_schema), texts
+    late_only = [name for name in ("order", "strict") if name in options]
+    if late_only:
+        given = f"{' and '.join(late_only)} is given for all states at once"
+        raise UnsupportedError(f"{given}; make masks late, without canonical: fst.Guide(tokenizer, …)")
     return from_schema(texts, **options), texts if isinstance(texts, str) else json.dumps(texts)
 
 

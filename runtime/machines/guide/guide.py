@@ -31,8 +31,8 @@ expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
 
 
 class Guide(PublicClass):
-    """Token masks: for each state, the tokens that keep a text inside a pattern or a schema. A guide is immutable, so that threads can
-    share it without a lock.
+    """Token masks: for each state, the tokens that keep a text inside a pattern, a schema or a grammar. A guide is immutable, so that
+    threads can share it without a lock.
 
     A state is a whole number. A generated text begins in `start`, and `step` gives the state after each token. One guide serves any number
     of texts at the same time: the caller keeps the state of each text, for example in an array.
@@ -44,7 +44,11 @@ class Guide(PublicClass):
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer in any form that `fst.Tokenizer` takes. Then
             nothing is compiled before a text reaches it, so a guide is ready at once, and cannot be saved. States are found by `step`, and
             numbered in this order.
-        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`.
+        regex, schema, fst, choice, grammar, syntax, end_id, whitespace, formats: with a tokenizer, as in `fst.compile.guide`. Recursion in
+            schemas and grammars, and values without a schema, have no depth.
+        order: with `schema`, the order of properties: "schema", or "any" [schema].
+        strict: with `schema`, whether objects have only the properties that their schemas mention [no].
+        depth: with `schema` and `canonical`, as in `fst.compile.guide`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives. Ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``tok.decode`` turns all these ids back into ``text``, for a text that the
             pattern allows.

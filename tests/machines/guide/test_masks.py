@@ -431,3 +431,44 @@ def test_agreement() -> None:
     for one, other in ((0, 1), (1, 0), (2, 5), (0, 9), (3, 3)):
         least = 99 if one == other else 9 - max(one, other)
         assert compared(automaton, states[one], states[other], work) == min(least, FAR)
+
+
+def test_choices() -> None:
+    """A choice has the masks of a pattern of its texts, late and in a table; an empty one, and a single str, are refused."""
+    tok = fst.Tokenizer(table_of("bpe ranks"))
+    texts = ["ab", "a", "ba.b", "é"]
+    expected = fst.Guide(tok, regex="|".join(map(re.escape, texts)))
+    for found in (fst.Guide(tok, choice=texts), fst.Guide(guide(tok, choice=texts))):
+        for text in texts:
+            ids = tok.encode(text).tolist()
+            for length in range(len(ids) + 1):
+                states = [each.advance(each.start, ids[:length]) for each in (found, expected)]
+                assert (found.mask(states[0]) == expected.mask(states[1])).all()
+    with pytest.raises(ValueError, match=r"choice is \[\]; expected a list of one or more str"):
+        fst.Guide(tok, choice=[])
+    with pytest.raises(TypeError, match="choice is 'ab'; expected a list of one or more str"):
+        guide(tok, choice="ab")
+
+
+class Model:
+    """What guides use of a model of pydantic."""
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        """The schema of the model's values."""
+        return {"type": "object", "properties": {"a": {"enum": ["b"]}}, "required": ["a"]}
+
+
+def test_models_and_closed_objects() -> None:
+    """A model of pydantic is the schema of its values; a strict schema has no other properties; options of late guides need one."""
+    tok = fst.Tokenizer(table_of("bpe missing bytes"))
+    free, closed = fst.Guide(tok, schema=Model), fst.Guide(tok, schema=Model, strict=True)
+    ids = tok.encode('{"a":"b"').tolist()
+    after = [each.allowed(each.advance(each.start, ids)).tolist() for each in (free, closed)]
+    assert {tok.token_to_id("}")} <= {*after[1]} < {*after[0]}
+    late: list[tuple[str, Any]] = [("strict", True), ("order", "any")]
+    for name, value in late:
+        with pytest.raises(UnsupportedError, match=f"{name} is given for all states at once; make masks late"):
+            fst.Guide(tok, schema=Model, canonical=True, **{name: value})
+    with pytest.raises(TypeError, match="depth is given, but recursion has no depth here"):
+        fst.Guide(tok, schema=Model, depth=2)
