@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 KEPT_BYTES = 1 << 20
+WHOLE = int, np.integer
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
 
 expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
@@ -248,7 +249,7 @@ class Guide(PublicClass):
             TableError: the mask of the state allows the token, but the automaton does not read the token's bytes: the table was forged.
         """
         self._need_state(state)
-        return self._masks.step(state, row_of((number,))[0])
+        return self._masks.step(state, number if type(number) is int and number >= 0 else row_of((number,))[0])
 
     def advance(self, state: int, ids: Iterable[int]) -> int:
         """The state after several tokens.
@@ -334,7 +335,7 @@ class Guide(PublicClass):
         self._table.save(path)
 
     def _need_state(self, state: Any) -> None:
-        if not isinstance(state, int | np.integer) or not NO_STATE <= state < len(self._masks):
+        if not isinstance(state, WHOLE) or not NO_STATE <= state < len(self._masks):
             raise not_a_state(quoted(state), len(self._masks))
 
     def __reduce__(self) -> tuple[Any, ...]:

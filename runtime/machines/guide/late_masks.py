@@ -100,16 +100,14 @@ class LateMasks:
             return ENDED if self.is_final(state) else NO_STATE
         if state == ENDED:
             return NO_STATE
-        row = self._kept.get(state)
-        if row is not None and not row[number // WORD_BITS] >> np.uint32(number % WORD_BITS) & np.uint32(1):
-            return NO_STATE
         after = self._states.step(self._found[state], number)
-        if row is None and not self._states.is_alive(after):  # the test of one token takes much less time than a mask
-            return NO_STATE
         found = self._numbers.get(after)
-        return self._numbered(after) if found is None else found
+        if found is not None:
+            return found
+        return self._numbered(after) if self._states.is_alive(after) else NO_STATE
 
     def _numbered(self, state: State) -> int:
+        """The number of a state after which a text can end: only such states are numbered."""
         with self._lock:
             if state not in self._numbers:
                 self._found.append(state)

@@ -326,7 +326,7 @@ def test_wrong_arguments() -> None:
         ({"end_id": 1}, "end_id is given without texts"),
         ({"regex": b"1"}, "regex is bytes; expected a str"),
         ({"schema": {}, "dept": 1}, "unexpected keyword argument 'dept'"),
-        ({"schema": {}, "depth": "3"}, "depth is '3'; expected a whole number"),
+        ({"schema": {}, "depth": "3"}, "depth is given, but recursion has no depth here"),
         ({"schema": {}, "whitespace": 3}, "whitespace is 3; expected a pattern"),
         ({"regex": "1", "depth": 3}, "depth is given with regex; expected it only with schema"),
     ]
