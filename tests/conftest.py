@@ -21,7 +21,7 @@ from support.commands import TOKENS
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.commands.warmup.kernels import PARTS, Compiler
-from fst.runtime.rows import batch
+from fst.core import threads
 
 # Run the same examples each time, without a time limit, because the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
@@ -199,7 +199,7 @@ class Counting(ThreadPoolExecutor):
 def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
     """A function that calls another function, and returns the number of threads that were used in addition to the calling thread."""
     with Counting(8) as pool:
-        monkeypatch.setattr(batch, "_pools", [pool])
+        monkeypatch.setattr(threads, "_pools", [pool])
 
         def count(function: Callable[..., Any], *given: Any, **named: Any) -> int:
             before = pool.asked

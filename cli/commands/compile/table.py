@@ -16,7 +16,6 @@ from fst.cli.files.streams import check_target, is_device, keep_apart
 from fst.cli.options import READING, FileName, with_options
 from fst.core import remote
 from fst.runtime.files.streams import size
-from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
     from fst.runtime.files.reading import Files
@@ -94,6 +93,7 @@ def _texts(tune: str | None) -> Iterator[Files | None]:
         yield None
         return
     from fst.runtime.files.reading import Files
+    from fst.tables.kernel_call import MOST_UNITS  # not at the top, because its module imports NumPy
 
     texts = Files([tune], for_command=True, with_ends=True, most=MOST_UNITS)
     with progress("tuning", texts.size) as texts.advance:

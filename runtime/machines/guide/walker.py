@@ -22,7 +22,7 @@ NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5
 BEGUN = 0  # the phase of a new mask
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
 MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
-MAX_ITEMS = 1 << 22  # in one set
+MAX_ITEMS = 1 << 18  # in one set
 ARCS_A_ROW = 16  # average number of arcs for which there is room
 KERNELS = "fst.runtime.machines.guide.kernels.late"
 
