@@ -43,7 +43,7 @@ RARE: Mapping[int, Sequence[str]] = {
     10: ("drive_exports", "drive_samples"),
     25: ("drive_sums",),
     8: ("drive_errors", "drive_rules", "drive_trainers"),
-    13: ("drive_trainers", "drive_networks"),
+    13: ("drive_trainers", "drive_late_guides"),
     9: ("drive_charsmaps", "units"),
     11: ("drive_lattices",),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
 from collections.abc import Sequence
@@ -17,9 +18,9 @@ from fst.compile import guide as compile_guide
 from fst.compile.machines.guide.languages import intersection, union
 from fst.compile.machines.guide.mask_store import Masks
 from fst.compile.machines.guide.regex import whole
-from fst.compile.machines.guide.schema import compiler
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
+from fst.tables.strings import order_of, stored_bytes
 
 PARTS = ("a", "b", "é", " ", "ab", "世", "[^a]", "[ab]{1,3}", "(?:é|a)*")
 
@@ -51,19 +52,41 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
                 return
 
 
-def drive_networks(draw: random.Random, _texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
-    """Make masks of automata that call each other, as for large schemas, from a small schema that is treated as large."""
-    tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", '["', "[", '"', "a", ",", "]", "##a", '##"', "##]", "##,"]))
-    with patch.context() as few:
-        few.setattr(compiler, "FEW_STATES", 1)
-        guide = fst.Guide(tok, schema={"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2})
-    state = guide.start
-    for _ in range(12):
-        allowed = guide.allowed(state).tolist()
-        if not allowed or (number := draw.choice(allowed)) == guide.end_id:
-            break
-        state = guide.step(state, number)
-        guide.is_final(state)
+PIECES = ['"', "a", "b", "c", "[", "]", ",", "{", "}", ":", "\\", "\\u00e9", "\\u00", "é", "ab", 'a"', '"}', '",', '":']
+
+
+def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
+    """Write texts of schemas and grammars with calls, counts and keys, also within a budget; make masks on threads; use tuned tables."""
+    tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", *PIECES, *(f"##{each}" for each in PIECES)]))
+    names = {"a": {"type": "string", "maxLength": 3}, "b": {"type": "string"}}
+    schema = {"type": "array", "items": {"type": "object", "properties": names, "required": ["a"]}, "maxItems": 9}
+    grammar = 'start: "[" (start ","){5,9} "]" | /[^"]*"/ | x "a"\nx: "b" x "c" | "b"'
+    for late in (fst.Guide(tok, schema=schema, order="any"), fst.Guide(tok, grammar=grammar, syntax="lark")):
+        states = [late.start]
+        for _ in range(40):
+            allowed = late.allowed(states[-1]).tolist()
+            if not allowed or (number := draw.choice(allowed)) == late.end_id:
+                break
+            states.append(late.step(states[-1], number))
+            late.is_final(states[-1])
+            late.mask(states[-1], max_tokens=400)
+    for options in ({"schema": {"type": "string"}}, {"schema": {"type": "string", "minLength": 2, "maxLength": 30}}):
+        string = fst.Guide(tok, **options)
+        states = [string.step(string.start, tok.token_to_id('"'))]
+        for _ in range(9):
+            states.append(string.step(states[-1], tok.token_to_id("##a")))
+        expected = [string.mask(state) for state in states]
+        with patch.context() as threads:
+            threads.setenv("FST_NUM_THREADS", "2")
+            again = pickle.loads(pickle.dumps(string))
+            walked = [again.step(again.start, tok.token_to_id('"'))]
+            for _ in range(9):
+                walked.append(again.step(walked[-1], tok.token_to_id("##a")))
+            assert (again.masks(walked) == np.array(expected)).all()
+    for kind in ("bpe automaton tuned", "unigram tuned"):
+        fst.Tokenizer(table_of(kind)).encode_batch(texts)
+    words = [draw.randbytes(draw.randint(9, 20)) for _ in range(300)]
+    order_of(*stored_bytes([b"the same beginning" + word for word in words]))
 
 
 def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
