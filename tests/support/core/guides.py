@@ -70,18 +70,19 @@ def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.M
             states.append(late.step(states[-1], number))
             late.is_final(states[-1])
             late.mask(states[-1], max_tokens=400)
+    quote, letter = 2 + PIECES.index('"'), 2 + len(PIECES) + PIECES.index("a")
     for options in ({"schema": {"type": "string"}}, {"schema": {"type": "string", "minLength": 2, "maxLength": 30}}):
         string = fst.Guide(tok, **options)
-        states = [string.step(string.start, tok.token_to_id('"'))]
+        states = [string.step(string.start, quote)]
         for _ in range(9):
-            states.append(string.step(states[-1], tok.token_to_id("##a")))
+            states.append(string.step(states[-1], letter))
         expected = [string.mask(state) for state in states]
         with patch.context() as threads:
             threads.setenv("FST_NUM_THREADS", "2")
             again = pickle.loads(pickle.dumps(string))
-            walked = [again.step(again.start, tok.token_to_id('"'))]
+            walked = [again.step(again.start, quote)]
             for _ in range(9):
-                walked.append(again.step(walked[-1], tok.token_to_id("##a")))
+                walked.append(again.step(walked[-1], letter))
             assert (again.masks(walked) == np.array(expected)).all()
     for kind in ("bpe automaton tuned", "unigram tuned"):
         fst.Tokenizer(table_of(kind)).encode_batch(texts)
