@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +10,7 @@ from fst.compile.machines.guide.compiler import described, from_fst
 from fst.compile.machines.guide.languages import ByteAutomaton, ranges_of
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import part_of_regex
-from fst.machines.guide.parts import Arc, Part
-
-
-class Texts(Protocol):
-    """The texts of a guide."""
-
-    def part(self, number: int) -> Part:
-        """A part. Part 0 reads whole texts."""
+from fst.machines.guide.parts import Arc, Part, Texts
 
 
 class OnePart:

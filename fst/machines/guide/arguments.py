@@ -102,7 +102,7 @@ class Tokens(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """The masks of a table, see `fst.machines.guide.table.GuideTable`; all are empty in a guide that makes masks at first use."""
+    """The masks of a table, see `fst.machines.guide.table.GuideTable`."""
 
     mask_of: Array
     bases: Array

@@ -12,7 +12,7 @@ Example: the texts ``()``, ``(())``, ``((()))`` and so on are one part, which ca
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 SKIP, CALL, ENTER, COUNT, EXIT, MISS, USE = range(7)  # kinds of moves
 UNLIMITED = -1  # as `most` of a count
@@ -60,3 +60,11 @@ class Part(NamedTuple):
     finals: list[int]
     free: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
+
+
+class Texts(Protocol):
+    """The texts of a guide, as parts. Part 0 reads whole texts, and may be empty."""
+
+    def part(self, number: int) -> Part:
+        """Part 0, or a part that a part made before calls. A guide asks for a part once, when a walk reaches a call of it."""
+        ...

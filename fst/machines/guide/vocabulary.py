@@ -5,7 +5,8 @@ A trie has its nodes in depth-first order: a node comes before its children, and
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +20,8 @@ from fst.machines.guide.arguments import GROUPS, MARK, TWIN_MARK, Tokens
 from fst.machines.guide.written import written_by
 from fst.tables.strings import order_of, stored_bytes, taken
 from fst.tables.table import Table
+
+Made = TypeVar("Made")
 
 WORD_BITS = 32
 LABEL_BITS = 8
@@ -66,7 +69,7 @@ class Vocabulary(NamedTuple):
         trie: the trie of the tokens at any position but the first.
         first: the trie of the tokens at the first position; equal to `trie` if there is no difference.
         silent: int64[n], the tokens that write nothing at the first position.
-        kept: what other modules compute once from the vocabulary, by the name of a module.
+        kept: what other modules compute once from the vocabulary, by name; see `once`.
     """
 
     tokens: Tokens
@@ -74,6 +77,13 @@ class Vocabulary(NamedTuple):
     first: Trie
     silent: Array
     kept: dict[str, Any]
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What a function makes from the vocabulary; it is made at the first call with a name."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        found: Made = self.kept[name]
+        return found
 
     @property
     def size(self) -> int:

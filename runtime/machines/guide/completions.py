@@ -15,12 +15,11 @@ import numpy as np
 
 from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
 from fst.machines.guide.vocabulary import Vocabulary
-from fst.runtime.machines.guide.part_store import FINAL, PartStore
-from fst.runtime.machines.guide.walker import DEAD, OUTERMOST, Walker
+from fst.runtime.machines.guide.arguments import ACCEPT, DEAD, FINAL, FRAME_BITS, OUTERMOST
+from fst.runtime.machines.guide.part_store import PartStore
+from fst.runtime.machines.guide.walker import Walker
 
 ENDLESS = 1 << 60  # the length of a text that is not known yet
-FRAME_BITS = 32
-ACCEPT = 0  # the position that accepts a text
 
 
 class Tally(NamedTuple):
@@ -84,7 +83,7 @@ class Completions:
 
     def _fewest(self, text: bytes) -> int:
         """The smallest number of tokens whose bytes are a text."""
-        known = self._contents()
+        known = self._vocabulary.once("contents", self._contents)
         fewest = [0, *[ENDLESS] * len(text)]
         for end in range(1, len(text) + 1):
             starts = range(max(end - self._longest, 0), end)
@@ -93,11 +92,7 @@ class Completions:
 
     def _contents(self) -> frozenset[bytes]:
         """The bytes of all tokens."""
-        kept = self._vocabulary.kept
-        if __name__ not in kept:
-            kept[__name__] = frozenset(map(self._vocabulary.content, range(self._vocabulary.size))) - {b""}
-        found: frozenset[bytes] = kept[__name__]
-        return found
+        return frozenset(map(self._vocabulary.content, range(self._vocabulary.size))) - {b""}
 
     # Lengths in bytes.
 

@@ -11,7 +11,6 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.errors import UnsupportedError, counted
 from fst.machines.guide.arguments import NO_STATE
-from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
 from fst.runtime.machines.guide.masks import not_a_state
 
@@ -128,9 +127,7 @@ class LateMasks:
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
         with self._lock:
-            row = self._kept.pop(state, None)
-            if row is not None:
-                self._kept[state] = row
+            row = self._used(state)
         return (self._masks([state])[state] if row is None else row).copy()
 
     def mask_within(self, state: int, left: int) -> Array:
@@ -140,8 +137,7 @@ class LateMasks:
         if not isinstance(self._states, Budgeted):
             raise UnsupportedError("max_tokens is given to a guide of canonical tokens; expected canonical=False")
         row = self._states.mask_within(self._found[state], left, int(self._end_id is not None))
-        if self._end_id is not None and self.is_final(state):
-            add_bits(row, np.array([self._end_id]))
+        self._add_end(state, row)
         return row
 
     def _masks(self, states: list[int]) -> dict[int, Array]:
@@ -149,9 +145,9 @@ class LateMasks:
         found = dict[int, Array]()
         with self._lock:
             for state in states:
-                row = self._kept.pop(state, None)
+                row = self._used(state)
                 if row is not None:
-                    self._kept[state] = found[state] = row
+                    found[state] = row
         missing = [state for state in states if state not in found]
         if missing:
             found |= zip(missing, self._made(missing), strict=True)
@@ -166,8 +162,18 @@ class LateMasks:
         known = [state for state in states if state not in (NO_STATE, ENDED)]
         rows = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
         found = [rows[state] if state in rows else np.zeros(self.words, np.uint32) for state in states]
-        if self._end_id is not None:
-            for state, row in zip(states, found, strict=True):
-                if self.is_final(state):
-                    row[self._end_id // WORD_BITS] |= np.uint32(1 << self._end_id % WORD_BITS)
+        for state, row in zip(states, found, strict=True):
+            self._add_end(state, row)
         return found
+
+    def _used(self, state: int) -> Array | None:
+        """The mask of a state if it is kept; it is then the one that was used last."""
+        row = self._kept.pop(state, None)
+        if row is not None:
+            self._kept[state] = row
+        return row
+
+    def _add_end(self, state: int, row: Array) -> None:
+        """Add the token that ends a text to the mask of a state where a text may end."""
+        if self._end_id is not None and self.is_final(state):
+            row[self._end_id // WORD_BITS] |= np.uint32(1 << self._end_id % WORD_BITS)

@@ -8,11 +8,13 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.threads import shared_pool, thread_count
+from fst.machines.guide.parts import Texts
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import Vocabulary
+from fst.runtime.machines.guide.arguments import DEAD
 from fst.runtime.machines.guide.completions import ENDLESS, Completions, need_tokens
-from fst.runtime.machines.guide.part_store import PartStore, Texts
-from fst.runtime.machines.guide.walker import DEAD, Walker
+from fst.runtime.machines.guide.part_store import PartStore
+from fst.runtime.machines.guide.walker import Walker
 
 ROOT = 0  # the part that reads whole texts
 START = -1  # the state before the first token, if tokens have other bytes at the start of a text
@@ -81,7 +83,8 @@ class LateStates:
         if is_first:
             found[self._vocabulary.silent] = number
         sets, places = np.unique(found, return_inverse=True)
-        needed = np.array([self._completions.tokens(each) if each else ENDLESS for each in sets.tolist()])
+        with self._walker.lock:  # completions are not made by two threads at once
+            needed = np.array([self._completions.tokens(each) if each else ENDLESS for each in sets.tolist()])
         need_tokens(ending + (0 if self._walker.is_final(number) else 1 + int(needed.min())), left)
         row = np.zeros(self._vocabulary.words, np.uint32)
         add_bits(row, np.flatnonzero(needed[places] + ending < left))

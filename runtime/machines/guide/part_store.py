@@ -4,41 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import RLock
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import longer
-from fst.automata.rows import Array
-from fst.machines.guide.parts import CALL, Part
-
-FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of positions, see the kernels
-
-
-class Texts(Protocol):
-    """The texts of a guide, as parts. Part 0 reads whole texts, and may be empty."""
-
-    def part(self, number: int) -> Part:
-        """A part. It is asked for once, when a walk reaches a call of it."""
-
-
-class Parts(NamedTuple):
-    """The parts that are made. The arrays have room for more.
-
-    Attributes:
-        starts: int32[parts, 2], for each part, the position of its start, or -1 if it is not made; and its rank: of two parts that can be
-            called one from the other without reading a byte, the caller has the higher rank.
-        positions: int32[positions + 1, 3], the first arc and the first move of each position, and its flags. The arcs of a position end
-            where those of the next position begin.
-        arcs: int32[n, 3], the first and the last byte, and the next position.
-        moves: int32[n, 4], the kind, the two numbers and the next position; see `fst.machines.guide.parts.Part`.
-    """
-
-    starts: Array
-    positions: Array
-    arcs: Array
-    moves: Array
+from fst.machines.guide.parts import CALL, Part, Texts
+from fst.runtime.machines.guide.arguments import FINAL, FREE, OPEN, RETURNS, Parts
 
 
 class PartStore:

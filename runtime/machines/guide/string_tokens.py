@@ -13,8 +13,8 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.core.jit import Deferred
 from fst.machines.guide.vocabulary import WORD_BITS, Trie, Vocabulary, trie_of, words_of
+from fst.runtime.machines.guide.arguments import ESCAPED, PLAIN, QUOTED
 
-OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
 CHECKPOINTS = 16
 
 classify = Deferred("fst.runtime.machines.guide.kernels.strings", "classify")
@@ -49,10 +49,7 @@ class StringTokens(NamedTuple):
 
 def string_tokens(vocabulary: Vocabulary) -> StringTokens:
     """The tokens of a vocabulary inside strings; they are found once."""
-    if __name__ not in vocabulary.kept:
-        vocabulary.kept[__name__] = _string_tokens(vocabulary)
-    found: StringTokens = vocabulary.kept[__name__]
-    return found
+    return vocabulary.once("string tokens", lambda: _string_tokens(vocabulary))
 
 
 def _string_tokens(vocabulary: Vocabulary) -> StringTokens:

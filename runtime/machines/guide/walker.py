@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from threading import RLock
-from typing import NamedTuple
 
 import numpy as np
 
 from fst.automata.hashing import Pool, longer
 from fst.automata.rows import Array
-from fst.core.fields import Fields, Scalar
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.guide.vocabulary import Trie, Vocabulary
-from fst.runtime.machines.guide.part_store import Parts, PartStore
+from fst.runtime.machines.guide.arguments import (
+    BEGUN,
+    DEAD,
+    NO_PART,
+    NO_ROOM,
+    NO_ROW,
+    NO_WORK,
+    OUTERMOST,
+    Counts,
+    Parts,
+    Steps,
+    Work,
+)
+from fst.runtime.machines.guide.part_store import PartStore
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
-DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
-UNKNOWN = -6  # instead of the set after a byte
-NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5
-BEGUN = 0  # the phase of a new mask
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
 MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
 MAX_ITEMS = 1 << 18  # in one set
@@ -29,59 +36,6 @@ KERNELS = "fst.runtime.machines.guide.kernels.late"
 walk_items, mask_items, sets_after, is_accepting, copy_set = (
     Deferred(KERNELS, name) for name in ("walk_items", "mask_items", "sets_after", "is_accepting", "copy_set")
 )
-
-
-class Steps(NamedTuple):
-    """The steps from the sets that a walk has reached.
-
-    Attributes:
-        rows: int32[room of the pool], the row of each set; -1: none yet.
-        targets: int32[rows, 256], the set after each byte; -1: none; `UNKNOWN`: not found yet.
-        finals: uint8[rows], 1 if a text may end in the set.
-        ends: int64[rows + 1], the end of the arcs of each row before; arcs: int64[n, 2], all arcs that leave the set and what its moves add
-            to it: ``first byte << 8 | last byte``, and the next item.
-    """
-
-    rows: Array
-    targets: Array
-    finals: Array
-    ends: Array
-    arcs: Array
-
-
-class Counts(Fields, dtype=np.int64):
-    """Numbers that kernels change."""
-
-    stamp: Scalar  # number of sets closed so far
-    found: Scalar  # number of items in `Work.found`
-    calls: Scalar  # number of calls in `Work.calls`
-    needed: Scalar  # the part to make
-    rows: Scalar  # number of rows of `Steps`
-    arcs: Scalar  # number of arcs of `Steps`
-    phase: Scalar  # of a mask, see `kernels.late`
-    node: Scalar  # the node where a scan goes on
-
-
-class Work(NamedTuple):
-    """Working arrays.
-
-    Attributes:
-        counts: numbers.
-        found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
-        calls: int64[n, 2], the called part, and the item after the call.
-        row: int64[n], items or cells of a new set.
-        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end before it.
-        path: int64[longest token + 1], the set after each number of bytes.
-    """
-
-    counts: Counts
-    found: Array
-    stamps: Array
-    slots: Array
-    calls: Array
-    row: Array
-    marks: Array
-    path: Array
 
 
 class Walker:

@@ -20,11 +20,10 @@ from fst.compile.machines.guide.schema.text import any_escape
 from fst.compile.machines.guide.texts import OnePart
 from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.guide.arguments import Tokens
-from fst.machines.guide.parts import UNLIMITED, Part
+from fst.machines.guide.parts import UNLIMITED, Part, Texts
 from fst.machines.guide.vocabulary import Vocabulary, trie_of
 from fst.runtime.machines.guide import walker
 from fst.runtime.machines.guide.late_states import LateStates
-from fst.runtime.machines.guide.part_store import Texts
 from fst.tables.strings import stored_bytes
 
 PIECES = '" "} ", ": a aa bc a" bca", \\ \\" \\u \\u00 e9 \\u00e9 \\ud83d \\ude00 \\n n é a€ 😀'.encode().split()

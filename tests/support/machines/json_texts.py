@@ -9,7 +9,7 @@ from typing import Any
 from support.machines.byte_automata import Direct, Sets, State
 
 from fst.compile.machines.guide.languages import ByteAutomaton
-from fst.runtime.machines.guide.part_store import Texts
+from fst.machines.guide.parts import Texts
 
 MAX_TRIED = 60  # maximum number of sets of an object's properties; properties that exclude others come last
 

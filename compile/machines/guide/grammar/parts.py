@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 from fst.compile.machines.guide.grammar.tree import (
     KEPT_GRAMMARS,
@@ -36,17 +35,9 @@ from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.patterns.code_points import Set, complement, of_text
 from fst.compile.patterns.tree import Choice, Node, Repeat, walk
 from fst.errors import FstError
-from fst.machines.guide.parts import CALL, SKIP, Move, Part
+from fst.machines.guide.parts import CALL, SKIP, Move, Part, Texts
 
 MAX_INLINED = 16  # maximum number of nodes of a rule that is written at its calls; a string counts as the number of its bytes
-
-
-class Maker(Protocol):
-    """Makes parts; number 0 reads whole texts."""
-
-    def part(self, number: int) -> Part:
-        """The part of number 0, or of a number that a part made before calls."""
-        ...
 
 
 class GrammarParts:
@@ -61,10 +52,10 @@ class GrammarParts:
         UnsupportedError: a nested schema is not supported; the message contains line and column.
     """
 
-    def __init__(self, grammar: Grammar, schema_parts: Callable[[str], Maker]) -> None:
+    def __init__(self, grammar: Grammar, schema_parts: Callable[[str], Texts]) -> None:
         self.rules = rule_parts(grammar)
         # For each number after those of the rules, its maker, and the number that this maker uses.
-        self._inner: list[tuple[Maker, int]] = [(_maker(node, schema_parts), 0) for node in self.rules.schemas]
+        self._inner: list[tuple[Texts, int]] = [(_maker(node, schema_parts), 0) for node in self.rules.schemas]
         self._outer = {inner: number for number, inner in enumerate(self._inner, len(self.rules.names))}
 
     def part(self, number: int) -> Part:
@@ -75,7 +66,7 @@ class GrammarParts:
         part = maker.part(inner)
         return part._replace(moves=[self._renumbered(maker, move) for move in part.moves])
 
-    def _renumbered(self, maker: Maker, move: Move) -> Move:
+    def _renumbered(self, maker: Texts, move: Move) -> Move:
         start, kind, first, second, end = move
         if kind != CALL:
             return move
@@ -147,7 +138,7 @@ class RuleParts:
         return sizes
 
 
-def _maker(node: Schema, schema_parts: Callable[[str], Maker]) -> Maker:
+def _maker(node: Schema, schema_parts: Callable[[str], Texts]) -> Texts:
     try:
         return schema_parts(node.source)
     except FstError as error:

@@ -25,12 +25,9 @@ import numpy as np
 from fst.automata.kernels.hashing import FULL, MULTIPLIER, intern
 from fst.core.jit import inlined, part
 from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
+from fst.runtime.machines.guide.arguments import ACCEPT, FINAL, NO_PART, NO_ROOM, NO_ROW, NO_WORK, NONE, RETURNS, UNKNOWN
 
-ACCEPT, OUTERMOST = 0, 1  # the position that accepts a text, and the frame of whole texts
-FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of positions; `RETURNS`: final, without arcs and moves
 BLOCKED = -1  # the result instead of a number if a tally does not allow a move
-NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
-NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
 PARENT, LEAST, MOST, MISSING, USED = range(5)  # cells of a tally; the used keys are in ascending order
 FRAME = np.int64(0xFFFFFFFF)
 
@@ -226,7 +223,7 @@ def close(number, parts, pool, work):
 
 @part
 def expand(number, parts, pool, steps, work):
-    """Make the row of the steps from a set, see `fst.runtime.machines.guide.walker.Steps`; return its number, or a negative result."""
+    """Make the row of the steps from a set, see `fst.runtime.machines.guide.arguments.Steps`; return its number, or a negative result."""
     failed = close(number, parts, pool, work)
     if failed < 0:
         return failed
@@ -292,5 +289,5 @@ def target_of(row, byte, pool, steps, work):
 @inlined
 def row_of(number, parts, pool, steps, work):
     """The row of the steps from a set, which are made if necessary; or a negative result."""
-    row = np.int64(steps.rows[number])
+    row = np.int64(steps.rows[np.uint64(number)])
     return row if row >= 0 else expand(number, parts, pool, steps, work)

@@ -92,7 +92,7 @@ def follow(automaton, tokens, masks, state, ids):
     Args:
         automaton: a `fst.machines.guide.arguments.Automaton`.
         tokens: a `fst.machines.guide.arguments.Tokens`.
-        masks: a `fst.machines.guide.arguments.Masks`, which must allow each token, too; with empty arrays, only the automaton decides.
+        masks: a `fst.machines.guide.arguments.Masks`, which must allow each token, too.
         state: a state, or `NO_STATE`.
         ids: int64[n].
 
@@ -101,11 +101,11 @@ def follow(automaton, tokens, masks, state, ids):
         does not.
     """
     states, end_id = np.int64(len(automaton.finals)), tokens.end_id[0]
-    unread = np.int64(WRONG if len(masks.mask_of) else NO_STATE)
+    unread = np.int64(WRONG)
     for number in ids:
         if state == NO_STATE or number < 0 or number >= len(tokens.token_ends):
             return np.int64(NO_STATE)
-        if len(masks.mask_of) and not is_allowed(state, number, masks):
+        if not is_allowed(state, number, masks):
             return np.int64(NO_STATE)
         is_first, is_ended = state == states + FIRST, state == states + ENDED
         source = np.int64(0) if is_first else state

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.runtime.machines.guide.arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 
-OUTSIDE, PLAIN, ESCAPED, QUOTED = 0, 1, 2, 3  # kinds of tokens, see `classify`
 QUOTE, BACKSLASH, SPACE, UNIT = 0x22, 0x5C, 0x20, 0x75
 LETTERS = tuple(b'"\\/bfnrt')  # of escapes
 INCOMPLETE, WRONG = -1, -2  # results of `unescaped` and `escaped`, instead of the place after a character

@@ -1,0 +1,90 @@
+"""The arguments of the kernels of late guides, and the numbers that kernels and their callers share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
+
+ACCEPT = 0  # the position that accepts a text
+DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
+FRAME_BITS = 32  # of an item: ``position << FRAME_BITS | frame``
+FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of positions; `RETURNS`: final, without arcs and moves
+NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
+NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
+BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned
+OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
+
+
+class Parts(NamedTuple):
+    """The parts that are made. The arrays have room for more.
+
+    Attributes:
+        starts: int32[parts, 2], for each part, the position of its start, or -1 if it is not made; and its rank: of two parts that can be
+            called one from the other without reading a byte, the caller has the higher rank.
+        positions: int32[positions + 1, 3], the first arc and the first move of each position, and its flags. The arcs of a position end
+            where those of the next position begin.
+        arcs: int32[n, 3], the first and the last byte, and the next position.
+        moves: int32[n, 4], the kind, the two numbers and the next position; see `fst.machines.guide.parts.Part`.
+    """
+
+    starts: Array
+    positions: Array
+    arcs: Array
+    moves: Array
+
+
+class Steps(NamedTuple):
+    """The steps from the sets that a walk has reached.
+
+    Attributes:
+        rows: int32[room of the pool], the row of each set; -1: none yet.
+        targets: int32[rows, 256], the set after each byte; -1: none; `UNKNOWN`: not found yet.
+        finals: uint8[rows], 1 if a text may end in the set.
+        ends: int64[rows + 1], the end of the arcs of each row before; arcs: int64[n, 2], all arcs that leave the set and what its moves add
+            to it: ``first byte << 8 | last byte``, and the next item.
+    """
+
+    rows: Array
+    targets: Array
+    finals: Array
+    ends: Array
+    arcs: Array
+
+
+class Counts(Fields, dtype=np.int64):
+    """Numbers that kernels change."""
+
+    stamp: Scalar  # number of sets closed so far
+    found: Scalar  # number of items in `Work.found`
+    calls: Scalar  # number of calls in `Work.calls`
+    needed: Scalar  # the part to make
+    rows: Scalar  # number of rows of `Steps`
+    arcs: Scalar  # number of arcs of `Steps`
+    phase: Scalar  # of a mask, see `kernels.late`
+    node: Scalar  # the node where a scan goes on
+
+
+class Work(NamedTuple):
+    """Working arrays.
+
+    Attributes:
+        counts: numbers.
+        found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
+        calls: int64[n, 2], the called part, and the item after the call.
+        row: int64[n], items or cells of a new set.
+        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end before it.
+        path: int64[longest token + 1], the set after each number of bytes.
+    """
+
+    counts: Counts
+    found: Array
+    stamps: Array
+    slots: Array
+    calls: Array
+    row: Array
+    marks: Array
+    path: Array
