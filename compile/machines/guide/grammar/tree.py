@@ -132,28 +132,25 @@ def counts(least: int, most: int | None, place: Place) -> tuple[int, int | None]
 
 def is_nullable(node: Node, nullable: Iterable[str]) -> bool:
     """Whether a node has an empty text, where the rules `nullable` have one."""
-    if isinstance(node, Call):
-        return node.name in nullable
-    if isinstance(node, Sequence):
-        return all(is_nullable(part, nullable) for part in node.parts)
-    if isinstance(node, Choice):
-        return any(is_nullable(part, nullable) for part in node.parts)
-    if isinstance(node, Repeat):
-        return node.least == 0 or is_nullable(node.body, nullable)
-    return isinstance(node, Free)
+    return _has(node, nullable, lambda leaf: isinstance(leaf, Free))
 
 
 def _has_text(node: Node, productive: set[str]) -> bool:
     """Whether a node has a text, where the rules `productive` have one."""
+    return _has(node, productive, lambda leaf: not isinstance(leaf, Characters) or bool(fragment(leaf.edges).arcs))
+
+
+def _has(node: Node, rules: Iterable[str], of_leaf: Callable[[Node], bool]) -> bool:
+    """Whether a node has a text that consists of texts of `rules` and of the leaves for which `of_leaf` is true."""
     if isinstance(node, Call):
-        return node.name in productive
+        return node.name in rules
     if isinstance(node, Sequence):
-        return all(_has_text(part, productive) for part in node.parts)
+        return all(_has(part, rules, of_leaf) for part in node.parts)
     if isinstance(node, Choice):
-        return any(_has_text(part, productive) for part in node.parts)
+        return any(_has(part, rules, of_leaf) for part in node.parts)
     if isinstance(node, Repeat):
-        return node.least == 0 or _has_text(node.body, productive)
-    return not isinstance(node, Characters) or bool(fragment(node.edges).arcs)
+        return node.least == 0 or _has(node.body, rules, of_leaf)
+    return of_leaf(node)
 
 
 def _has_nonempty(node: Node, found: set[str], productive: set[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache, reduce
-from math import comb, isfinite
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from fst.compile.machines.guide.languages import Language, intersection
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema import formats
 from fst.compile.machines.guide.schema.document import Document, LocatedError, joined
+from fst.compile.machines.guide.schema.keyword_values import decimal_of, expected_of, number_of
 from fst.compile.machines.guide.schema.numbers import all_numbers, compared, integers, multiples
 from fst.compile.machines.guide.schema.patterns import anything, matching, nothing, of_length, of_strings
 from fst.compile.machines.guide.schema.values import (
@@ -121,7 +122,7 @@ class Evaluator:
                 raise LocatedError(f"{joined(path, keyword)} is not supported; remove it")
         found = ANY
         if "$ref" in schema:
-            reference = _expected(schema, "$ref", str, path, "a string")
+            reference = expected_of(schema, "$ref", str, path, "a string")
             found = self.values(*self._document.found(reference, schema, path))
             if self._document.is_old:
                 return found
@@ -160,7 +161,7 @@ class Evaluator:
         )
         found = ANY if all(parts) else Values(literals, numbers, strings, found_arrays, found_objects, _is_cut(found_arrays, found_objects))
         if "enum" in schema:
-            listed = _expected(schema, "enum", list, path, "an array")
+            listed = expected_of(schema, "enum", list, path, "an array")
             found = self._both(found, self._listed(listed))
         if "const" in schema:
             found = self._both(found, self._listed([schema["const"]]))
@@ -173,9 +174,9 @@ class Evaluator:
                 continue
             if schema.get(f"exclusive{keyword.capitalize()}") is True:  # of draft 4
                 orders = orders[1:] if keyword == "minimum" else orders[:1]
-            numbers = self.algebra.both(numbers, compared(_number(schema, keyword, path), orders))
+            numbers = self.algebra.both(numbers, compared(number_of(schema, keyword, path), orders))
         if "multipleOf" in schema:
-            of = _number(schema, "multipleOf", path)
+            of = number_of(schema, "multipleOf", path)
             if of <= 0:
                 raise VocabularyError(f"{joined(path, 'multipleOf')} is {of}; expected a positive number")
             numbers = self.algebra.both(numbers, _at(multiples, joined(path, "multipleOf"), of))
@@ -191,7 +192,7 @@ class Evaluator:
                 else nothing()
             )
         if "pattern" in schema:
-            pattern = _expected(schema, "pattern", str, path, "a string")
+            pattern = expected_of(schema, "pattern", str, path, "a string")
             strings = self.algebra.both(strings, _at(matching, joined(path, "pattern"), pattern))
         name = schema.get("format")
         if self._asserts_formats and name in formats.NOT_REGULAR:
@@ -229,8 +230,8 @@ class Evaluator:
         return () if found is None else (found,)
 
     def _objects(self, schema: dict[str, Any], path: str) -> tuple[Objects, ...]:
-        listed = _expected(schema, "properties", dict, path, "an object", {})
-        patterns = _expected(schema, "patternProperties", dict, path, "an object", {})
+        listed = expected_of(schema, "properties", dict, path, "an object", {})
+        patterns = expected_of(schema, "patternProperties", dict, path, "an object", {})
         required = schema.get("required", [])
         required = required if isinstance(required, list) else []  # ``required`` is a boolean in draft 3
         least, most = _count(schema, "minProperties", path) or 0, _count(schema, "maxProperties", path)
@@ -293,7 +294,7 @@ class Evaluator:
         if isinstance(value, dict):
             named = {name: Property(self._constant(each), True) for name, each in value.items()}
             return replace(NOTHING, objects=(Objects(named, (), len(named), len(named)),))
-        return replace(NOTHING, numbers=compared(_decimal(value, "a constant"), (0,)))
+        return replace(NOTHING, numbers=compared(decimal_of(value, "a constant"), (0,)))
 
     # Combinations of schemas.
 
@@ -364,27 +365,6 @@ def _is_cut(found_arrays: tuple[Arrays, ...], found_objects: tuple[Objects, ...]
     below += [each.values for term in found_objects for each in term.named.values()]
     below += [each.values for term in found_objects for each in term.others]
     return any(values.is_cut for values in below)
-
-
-def _expected(schema: dict[str, Any], keyword: str, kind: type, path: str, what: str, default: Any = None) -> Any:
-    value = schema.get(keyword, default)
-    if not isinstance(value, kind):
-        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected {what}")
-    return value
-
-
-def _number(schema: dict[str, Any], keyword: str, path: str) -> Decimal:
-    value = schema[keyword]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number")
-    return _decimal(value, joined(path, keyword))
-
-
-def _decimal(value: float, what: str) -> Decimal:
-    """The decimal number of a finite number."""
-    if not isfinite(value):
-        raise VocabularyError(f"{what} is {value}; expected a number of JSON, which is finite")
-    return Decimal(str(value))
 
 
 def _count(schema: dict[str, Any], keyword: str, path: str) -> int | None:

@@ -16,7 +16,7 @@ import numpy as np
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
 from fst.compile.machines.guide.schema.string_sets import Strings, lengths
-from fst.compile.machines.guide.schema.text import SHORT, any_escape, written_strings
+from fst.compile.machines.guide.schema.text import add_escapes, any_escape, written_strings
 from fst.compile.machines.guide.utf_8 import Fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
@@ -311,7 +311,7 @@ def _leaving() -> Fragment:
     builder = PartBuilder()
     start, end = builder.state(), builder.state()
     builder.character(start, LONG, end)
-    _add_escapes(builder, start, [*range(0x20), QUOTE, BACKSLASH], end)
+    add_escapes(builder, start, dict.fromkeys([*range(0x20), QUOTE, BACKSLASH], end))
     return Fragment(builder.states, builder.arcs)
 
 
@@ -348,22 +348,5 @@ def _character(edges: bytes) -> Fragment:
     start, end = builder.state(), builder.state()
     builder.character(start, difference(codes, ESCAPED), end)
     inside = difference(codes, PLAIN).reshape(-1, 2).tolist()
-    _add_escapes(builder, start, [code for first, last in inside for code in range(first, last)], end)
+    add_escapes(builder, start, dict.fromkeys([code for first, last in inside for code in range(first, last)], end))
     return Fragment(builder.states, builder.arcs)
-
-
-def _add_escapes(builder: PartBuilder, start: int, codes: list[int], end: int) -> None:
-    """Add the escape of each code."""
-    if not codes:
-        return
-    after = builder.text(start, b"\\")
-    units: dict[int, int] = {}
-    for code in codes:
-        if code in SHORT:
-            builder.text(after, SHORT[code].encode(), end)
-            continue
-        if not units:
-            zeros = builder.text(after, b"u00")
-            units = {high: builder.text(zeros, b"%d" % high) for high in (0, 1)}
-        for digit in dict.fromkeys((f"{code & 15:x}", f"{code & 15:X}")):
-            builder.text(units[code >> 4], digit.encode(), end)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.compile.machines.guide.languages import MAX_STATES, Language, block_of, by_range, of_builder, ranges_of
+from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.numbers import written
 from fst.compile.machines.guide.schema.patterns import anything
@@ -53,7 +54,7 @@ def written_strings(language: Language, symbol: int | None = None) -> Block:
     columns = np.searchsorted(firsts, escaped)
     for state in np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1)).tolist():
         after = zip(escaped, targets[state, columns].tolist(), strict=True)
-        _add_escapes(builder, state, {code: target for code, target in after if target >= 0})
+        add_escapes(builder, state, {code: target for code, target in after if target >= 0})
     targets[:, columns] = -1
     every = [ranges_of(targets, firsts), arcs.reshape(-1, 4), np.array(builder.arcs, np.int64).reshape(-1, 4)]
     return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist())
@@ -125,8 +126,10 @@ def _read_any(builder: Builder, start: int, ranges: str, end: int) -> int:
     return end
 
 
-def _add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
+def add_escapes(builder: Builder | PartBuilder, start: int, targets: dict[int, int]) -> None:
     """Add the escape of each character in `targets`, leading to the character's target."""
+    if not targets:
+        return
     after = builder.text(start, b"\\")
     units: dict[int, int] = {}
     for code, target in targets.items():
