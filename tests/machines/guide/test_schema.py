@@ -149,3 +149,10 @@ def test_formats_are_annotations_where_the_draft_says_so() -> None:
     assert accepts(from_schema(schema), b'"a"')
     assert not accepts(from_schema(schema, formats=True), b'"a"')
     assert accepts(from_schema({"format": "uuid"}, formats=False), b'"a"')
+
+
+def test_integers_beyond_floats_are_exact() -> None:
+    """An integer of a schema that no float holds has exactly its own text."""
+    number = 10**400
+    assert accepts(from_schema({"const": number}), str(number).encode())
+    assert not accepts(from_schema({"const": number}), str(number + 1).encode())
