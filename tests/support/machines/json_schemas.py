@@ -45,6 +45,22 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, [1, 2.5, "a"], [3, 1.5]),
     ({"type": "string", "not": {"enum": ["a", "b"]}}, ["", "ab", "c"], ["a", "b"]),
     ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, [{"b": 1}], [{"a": 1}, {}]),
+    (
+        {"type": "object", "maxProperties": 2, "not": {"anyOf": [{"additionalProperties": {"type": each}} for each in ("integer", "string")]}},
+        [{"a": None}, {"a": 1, "b": "x"}, {"a": "x", "b": None}, {"a": None, "b": 1}],
+        [{}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": "x", "c": None}, {"a": 1, "b": 2, "c": "x"}],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"k": {"type": "integer"}},
+            "required": ["k"],
+            "maxProperties": 3,
+            "not": {"anyOf": [{"patternProperties": {"^x": {"enum": [each]}}, "additionalProperties": True} for each in (1, 2, 3)]},
+        },
+        [{"k": 1, "x": 4}, {"k": 2, "x1": 1, "x2": 2}, {"k": 1, "x1": 1, "x2": 3}, {"k": 1, "x": 4, "y": 5}],
+        [{"k": 1}, {"k": 1, "x": 1}, {"k": 1, "x": 2, "y": 2}, {"x": 4}, {"k": 1, "x": 4, "y": 5, "z": 6}],
+    ),
     ({"type": "array", "not": {"items": {"type": "null"}}}, [[None, 1]], [[], [None]]),
     ({"allOf": [{"minLength": 1}, {"maxLength": 2}], "type": "string"}, ["a", "ab"], ["", "abc"]),
     ({"if": {"type": "string"}, "then": {"maxLength": 1}, "else": {"type": "null"}}, ["a", None], ["ab", 1]),

@@ -123,14 +123,8 @@ class ObjectBuilder(ValueBuilder):
         for name, state in (("first", first), ("begun", begun)):
             if state is None:
                 continue
-            tally = self.state()
-            self.enter(state, least, UNLIMITED if most is None else most, tally)
-            if section.missing:
-                ready = self.state()
-                self.miss(tally, section.missing, ready)
-                tally = ready
-            entered[name] = tally
-            self.exit(tally, end)
+            entered[name] = ready = self._tallied(section, state)
+            self.exit(ready, end)
         after = self.state()  # a property
         spaced = self.space(after)
         self.exit(spaced, end)
@@ -167,8 +161,7 @@ class ObjectBuilder(ValueBuilder):
                 text = self.state()
                 self.count(free, text)
             self._add_other(each, text, after)
-        for bits, each in section.rest.some:
-            numbers = [len(section.keys) + bit for bit in range(section.rest.count) if bits >> bit & 1]
+        for numbers, each in section.witnesses:
             text = self.state()
             for source, needs_comma in sources if is_limited else [(free, False)]:
                 at = source
@@ -182,6 +175,20 @@ class ObjectBuilder(ValueBuilder):
                     at = counted
                 self.skip(self.mark(at, b",") if needs_comma else at, text)
             self._add_other(each, text, after)
+
+    def _tallied(self, section: _Section, start: int) -> int:
+        """Begin the tally of a section; return the state after it."""
+        ready = self.state()
+        for plan in section.plans:
+            tally = self.state() if plan.barred or plan.missing else ready
+            self.enter(start, section.least, UNLIMITED if section.most is None else section.most, tally)
+            for number in plan.barred:
+                used = self.state()
+                self.use(tally, number, False, used)
+                tally = used
+            if tally != ready:
+                self.miss(tally, plan.missing, ready)
+        return ready
 
     def _add_loop(
         self, section: _Section, first: int | None, begun: int | None, end: int, comma: int | None
@@ -260,6 +267,18 @@ class _Rest:
         return bool(self.keys or self.others)
 
 
+class _Plan(NamedTuple):
+    """A way to meet the elements of a term's `some`.
+
+    Attributes:
+        barred: numbers of keys that are not used.
+        missing: the number of keys that must be used.
+    """
+
+    barred: tuple[int, ...]
+    missing: int
+
+
 class _Section:
     """The properties of an object that are written in any order.
 
@@ -267,23 +286,43 @@ class _Section:
         keys: properties with certain names.
         rest: other properties.
         least, most: the bounds of their number; None: no bound.
-        missing: the number of properties that are required.
+        witnesses: pairs: the numbers of the keys that a property uses because it meets elements of the term's `some`, and the property.
+        plans: the plans, one of which a tally begins with. Without `most`, each element of `some` has a key; one plan needs all of them.
+            With `most`, a tally must know how many properties are still needed: so each set of elements has a key, for one property that
+            meets all of them, and a plan needs sets that contain each element once.
         is_tallied: whether properties are counted or used.
     """
 
     def __init__(self, keys: list[_Key], rest: _Rest, least: int, most: int | None) -> None:
         self.keys, self.rest = keys, rest
-        self.missing = sum(each.is_required for each in keys) + rest.count
+        required = sum(each.is_required for each in keys)
         if not rest.others and keys:
             most = len(keys) if most is None else min(most, len(keys))
         self.is_tallied = bool(keys or rest.count or least or most is not None)
-        self.least, self.most = least if least > self.missing - rest.count else 0, most
-        if most is not None and rest.count > 1:
-            raise UnsupportedError("a combination of schemas for properties without names is not supported with a bound of their number")
+        self.least, self.most = least if least > required else 0, most
+        if most is None or not rest.count:
+            bits = {each: tuple(len(keys) + bit for bit in range(rest.count) if each >> bit & 1) for each, _ in rest.some}
+            plans = [_Plan((), required + rest.count)]
+        else:
+            bits = {each: (number,) for number, each in enumerate(dict.fromkeys(each for each, _ in rest.some), len(keys))}
+            plans = [
+                _Plan(tuple(number for each, (number,) in bits.items() if each not in chosen), required + len(chosen))
+                for chosen in _partitions((1 << rest.count) - 1, [*bits])
+            ]
+        self.plans = [each for each in plans if most is None or each.missing <= most]
+        self.witnesses = [(bits[each], other) for each, other in rest.some]
 
     @property
     def is_possible(self) -> bool:
         """Whether the bounds can be met."""
         if not self.rest.others and len(self.keys) < self.least:
             return False
-        return self.most is None or self.most >= max(self.least, self.missing)
+        return bool(self.plans) and (self.most is None or self.least <= self.most)
+
+
+def _partitions(whole: int, sets: list[int]) -> list[list[int]]:
+    """The ways to choose some sets, as bits, that contain each element of a whole once."""
+    if not whole:
+        return [[]]
+    lowest = whole & -whole
+    return [[each, *more] for each in sets if each & lowest and not each & ~whole for more in _partitions(whole & ~each, sets)]
