@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.machines.guide.item_arguments import ACCEPT, DEAD, FINAL, FRAME_BITS, OUTERMOST
+from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
 from fst.machines.guide.vocabulary import Vocabulary
-from fst.runtime.machines.guide.arguments import ACCEPT, DEAD, FINAL, FRAME_BITS, OUTERMOST
-from fst.runtime.machines.guide.part_store import PartStore
 from fst.runtime.machines.guide.walker import Walker
 
 ENDLESS = 1 << 60  # the length of a text that is not known yet

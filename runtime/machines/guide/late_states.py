@@ -8,12 +8,12 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.threads import shared_pool, thread_count
+from fst.machines.guide.item_arguments import DEAD
+from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import Texts
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import Vocabulary
-from fst.runtime.machines.guide.arguments import DEAD
 from fst.runtime.machines.guide.completions import ENDLESS, Completions, need_tokens
-from fst.runtime.machines.guide.part_store import PartStore
 from fst.runtime.machines.guide.walker import Walker
 
 ROOT = 0  # the part that reads whole texts

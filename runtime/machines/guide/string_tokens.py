@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.core.jit import Deferred
+from fst.machines.guide.item_arguments import ESCAPED, PLAIN, QUOTED
 from fst.machines.guide.vocabulary import WORD_BITS, Trie, Vocabulary, trie_of, words_of
-from fst.runtime.machines.guide.arguments import ESCAPED, PLAIN, QUOTED
 
 CHECKPOINTS = 16
 

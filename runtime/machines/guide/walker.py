@@ -10,8 +10,7 @@ from fst.automata.hashing import Pool, longer
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.vocabulary import Trie, Vocabulary
-from fst.runtime.machines.guide.arguments import (
+from fst.machines.guide.item_arguments import (
     BEGUN,
     DEAD,
     NO_PART,
@@ -24,7 +23,8 @@ from fst.runtime.machines.guide.arguments import (
     Steps,
     Work,
 )
-from fst.runtime.machines.guide.part_store import PartStore
+from fst.machines.guide.part_store import PartStore
+from fst.machines.guide.vocabulary import Trie, Vocabulary
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6

@@ -13,8 +13,8 @@ from support.tiers import thinned
 
 from fst.automata.rows import Array
 from fst.machines.guide.arguments import Tokens
+from fst.machines.guide.item_arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 from fst.machines.guide.vocabulary import Vocabulary, trie_of, vocabulary_of
-from fst.runtime.machines.guide.arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 from fst.runtime.machines.guide.string_tokens import CHECKPOINTS, classify, string_tokens
 from fst.tables.strings import stored_bytes
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.machines.guide.arguments import Tokens
+from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import Texts
 from fst.machines.guide.vocabulary import Vocabulary, trie_of
-from fst.runtime.machines.guide.part_store import PartStore
 from fst.runtime.machines.guide.walker import Walker
 
 

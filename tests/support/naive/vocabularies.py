@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import GROUPS
+from fst.machines.guide.item_arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 from fst.machines.guide.vocabulary import Trie
 from fst.machines.guide.written import END_NAMES
-from fst.runtime.machines.guide.arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import ALL, METASPACE, PIECES, SUFFIX, plan
 from fst.tables.header import ByteLevelDecoder, StepsDecoder

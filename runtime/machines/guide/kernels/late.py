@@ -1,6 +1,6 @@
 """Walks of late guides: along the bytes of a token, and along the trie of a vocabulary.
 
-Preconditions: those of `fst.runtime.machines.guide.kernels.items`.
+Preconditions: those of `fst.machines.guide.kernels.items`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
-from fst.machines.guide.parts import UNLIMITED
-from fst.runtime.machines.guide.arguments import ALL, BEGUN, FILLED, FREE, NO_WORK, NONE, OPEN, OTHERS
-from fst.runtime.machines.guide.kernels.items import (
+from fst.machines.guide.item_arguments import ALL, BEGUN, FILLED, FREE, NO_WORK, NONE, OPEN, OTHERS
+from fst.machines.guide.kernels.items import (
     LEAST,
     MISSING,
     MOST,
@@ -26,6 +24,8 @@ from fst.runtime.machines.guide.kernels.items import (
     sort,
     target_of,
 )
+from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
+from fst.machines.guide.parts import UNLIMITED
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
 DEPTH_SHIFT = np.uint32(8)
@@ -41,7 +41,7 @@ def walk_items(number, token, data, ends, parts, pool, steps, work):
         token: the id of the token.
         data: uint8[n], the bytes of all tokens.
         ends: int64[ids], the end of each token.
-        parts, pool, steps, work: see `fst.runtime.machines.guide.arguments`.
+        parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
 
     Returns:
         The set after the bytes; `NONE` if they are not read, or there are none; or another negative result, after which the caller calls
@@ -87,7 +87,7 @@ def copy_set(number, source, numbers, pool, work):
         source: a `fst.automata.hashing.Pool`. A frame has a lower number than the sets that contain it.
         numbers: int32[room of `source`], the number in `pool` of each set that was copied before, else -1; it is extended.
         pool: the other pool.
-        work: a `fst.runtime.machines.guide.arguments.Work`; `found` contains the sets that are to be copied.
+        work: a `fst.machines.guide.item_arguments.Work`; `found` contains the sets that are to be copied.
 
     Returns:
         The number in `pool`; or `NO_ROOM` or `NO_WORK`, after which the caller calls again.
@@ -357,7 +357,7 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         number: the set.
         trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
-        parts, pool, steps, work: see `fst.runtime.machines.guide.arguments`.
+        parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
         mask: uint32[words + 1], initially 0; the last word gets the bits of nodes without tokens.
 
     Returns:
@@ -385,7 +385,7 @@ def sets_after(trie, parts, pool, steps, work, found):
 
     Args:
         trie: a `fst.machines.guide.vocabulary.Trie`.
-        parts, pool, steps, work: see `fst.runtime.machines.guide.arguments`.
+        parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
         found: int64[ids + 1], initially 0; the last element gets the sets of nodes without tokens.
 
     Returns:

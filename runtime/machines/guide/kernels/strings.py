@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.runtime.machines.guide.arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
+from fst.machines.guide.item_arguments import ESCAPED, OUTSIDE, PLAIN, QUOTED
 
 QUOTE, BACKSLASH, SPACE, UNIT = 0x22, 0x5C, 0x20, 0x75
 LETTERS = tuple(b'"\\/bfnrt')  # of escapes

@@ -15,7 +15,7 @@ Example: the part of `fst.machines.guide.parts` reads ``((``. Its states 0 to 3 
     4     3,1                          the frame of the inner part
     5     2,4                          after "((": again calls the part, or skips to 3,4
 
-Preconditions: parts that `fst.runtime.machines.guide.part_store.PartStore` has added; numbers of sets come from `intern`.
+Preconditions: parts that `fst.machines.guide.part_store.PartStore` has added; numbers of sets come from `intern`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 
 from fst.automata.kernels.hashing import FULL, MULTIPLIER, intern
 from fst.core.jit import inlined, part
+from fst.machines.guide.item_arguments import ACCEPT, FINAL, NO_PART, NO_ROOM, NO_ROW, NO_WORK, NONE, RETURNS, UNKNOWN
 from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
-from fst.runtime.machines.guide.arguments import ACCEPT, FINAL, NO_PART, NO_ROOM, NO_ROW, NO_WORK, NONE, RETURNS, UNKNOWN
 
 BLOCKED = -1  # the result instead of a number if a tally does not allow a move
 PARENT, LEAST, MOST, MISSING, USED = range(5)  # cells of a tally; the used keys are in ascending order
@@ -223,7 +223,7 @@ def close(number, parts, pool, work):
 
 @part
 def expand(number, parts, pool, steps, work):
-    """Make the row of the steps from a set, see `fst.runtime.machines.guide.arguments.Steps`; return its number, or a negative result."""
+    """Make the row of the steps from a set, see `fst.machines.guide.item_arguments.Steps`; return its number, or a negative result."""
     failed = close(number, parts, pool, work)
     if failed < 0:
         return failed

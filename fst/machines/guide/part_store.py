@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import longer
+from fst.machines.guide.item_arguments import FINAL, FREE, OPEN, RETURNS, Parts
 from fst.machines.guide.parts import CALL, Part, Texts
-from fst.runtime.machines.guide.arguments import FINAL, FREE, OPEN, RETURNS, Parts
 
 
 class PartStore:
