@@ -74,7 +74,7 @@ class Builder:
         """Add the arcs of a character between two states."""
         base = self.room(one.states - 2) - 2
         numbers = [start, end, *range(base + 2, base + one.states)]
-        self.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]
+        self.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs.tolist()]
 
     def block(self, start: int, block: Block, end: int) -> None:
         """Add a block between two states."""

@@ -1,21 +1,80 @@
-"""A builder of the automata of late texts, `fst.machines.guide.parts.Part`, in plain Python: a small part takes some 50 µs."""
+"""A builder of the automata of late texts, `fst.machines.guide.parts.Part`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
 
-from fst.compile.machines.guide.builder import MAX_STATES
-from fst.compile.machines.guide.utf_8 import fragment
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.compile.machines.guide.builder import MAX_STATES, Block
+from fst.compile.machines.guide.utf_8 import END, START, Fragment, fragment
 from fst.compile.patterns.code_points import Set
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence, matches_nothing, walk
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP, UNLIMITED, USE, Arc, Move, Part
+from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, FINAL, FREE, MISS, OPEN, SKIP, UNLIMITED, USE, Part
 
 MAX_COPIES = 4  # maximum number of copies of a repeated node; above, the repetitions are counted
 MAX_COPIED = 64  # maximum number of states in all copies of a repeated node
-MAX_PASSES = 2  # maximum number of passes over all edges before a search from state to state
+NO_ARCS = np.empty((0, 4), np.int32)
 
+Row = tuple[int, int, int, int]
 AddCharacter = Callable[[int, Set, int], None]  # the state before, the set, the state after
+
+make_part = Deferred("fst.compile.machines.guide.kernels.parts", "make_part")
+
+
+class Drawn(NamedTuple):
+    """The states, arcs and moves of a builder.
+
+    Attributes:
+        arcs, moves: as in `fst.machines.guide.parts.Part`, in any order.
+        texts: int32[n, 4], for each text: the state before it, its first inner state, the state after it, and its length, at least 1.
+        data: uint8[n], the bytes of all texts.
+        copies: int32[n, 4], for each copy of an automaton: what its states 0, 1, and 2 and following become, and the number of its arcs.
+        copied: int32[n, 4], the arcs of the automata of all copies.
+        flags: uint8[states], see `fst.machines.guide.parts.Part`.
+    """
+
+    arcs: Array
+    moves: Array
+    texts: Array
+    data: Array
+    copies: Array
+    copied: Array
+    flags: Array
+
+
+class Work(NamedTuple):
+    """Working arrays.
+
+    Attributes:
+        arcs: int32[n, 4], all arcs.
+        heads, links: int32[states], int32[arcs and moves], for each state the first of its arcs and moves, and for each of these the next.
+        queue: int32[states].
+        marks: uint8[states], initially 0.
+        numbers: int32[states], the new numbers.
+        places: int32[states + 2], for each new state the number of rows before its rows.
+    """
+
+    arcs: Array
+    heads: Array
+    links: Array
+    queue: Array
+    marks: Array
+    numbers: Array
+    places: Array
+
+
+class Made(NamedTuple):
+    """A part in arrays that have room for more; `sizes`: int64[2], the numbers of arcs and moves."""
+
+    arcs: Array
+    moves: Array
+    flags: Array
+    sizes: Array
 
 
 class PartBuilder:
@@ -28,15 +87,18 @@ class PartBuilder:
         >>> builder.read(start, 97, 97, loop)
         >>> builder.read(loop, 97, 97, loop)
         >>> builder.read(loop, 98, 98, end)
-        >>> builder.part(start, [end])
-        Part(states=3, arcs=[(0, 97, 97, 1), (1, 97, 97, 1), (1, 98, 98, 2)], moves=[], finals=[2], free=(), open=())
+        >>> builder.part(start, [end]).arcs.tolist()
+        [[0, 97, 97, 1], [1, 97, 97, 1], [1, 98, 98, 2]]
     """
 
     def __init__(self) -> None:
         self.states = 0
-        self.arcs: list[Arc] = []
-        self.moves: list[Move] = []
-        self._chains: list[tuple[int, list[int]]] = []  # for each text, the second arc and the states from there on
+        self.moves: list[tuple[int, int, int, int, int]] = []
+        self._arcs: list[Row] = []
+        self._texts: list[Row] = []
+        self._data: list[bytes] = []
+        self._copies: list[Row] = []
+        self._copied: list[Array] = [NO_ARCS]
 
     def state(self) -> int:
         """Add a state."""
@@ -52,7 +114,7 @@ class PartBuilder:
 
     def read(self, start: int, first: int, last: int, end: int) -> None:
         """Add an arc that reads a byte of a range."""
-        self.arcs.append((start, first, last, end))
+        self._arcs.append((start, first, last, end))
 
     def skip(self, start: int, end: int) -> None:
         """Add a move that goes on without reading."""
@@ -92,25 +154,55 @@ class PartBuilder:
         inner = len(text) - 1
         base = self._room(inner + (end is None))
         following = base + inner if end is None else end
-        states = [start, *range(base, base + inner), following]
-        if inner > 1:
-            self._chains.append((len(self.arcs) + 1, states[1:]))
-        self.arcs += zip(states, text, text, states[1:], strict=False)
+        self._texts.append((start, base, following, len(text)))
+        self._data.append(text)
         return following
 
     def character(self, start: int, edges: Set, end: int) -> None:
         """Add the arcs of one character of a set, in UTF-8."""
-        one = fragment(edges)
-        if one.states == 2:  # ASCII
-            self.arcs += [(start, first, last, end) for _, first, last, _ in one.arcs]
-            return
-        base = self._room(one.states - 2)
-        numbers = [start, end, *range(base, self.states)]
-        self.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]
+        self.fragment(start, fragment(edges), end)
+
+    def fragment(self, start: int, one: Fragment, end: int) -> None:
+        """Add the arcs of a character between two states."""
+        self._copies.append((start, end, self._room(one.states - 2), len(one.arcs)))
+        self._copied.append(one.arcs)
+
+    def block(self, start: int, block: Block, end: int) -> None:
+        """Add a block between two states."""
+        base = self._room(block.states)
+        self._copies.append((base, base + 1, base + 2, len(block.arcs)))
+        self._copied.append(block.arcs.astype(np.int32))
+        if block.states:
+            self.skip(start, base)
+        for state in block.final:
+            self.skip(base + state, end)
+
+    def branch(self, start: int, states: Collection[int], since: tuple[int, int, int]) -> None:
+        """Let a state begin like each of some states: copy the arcs that leave these states.
+
+        Args:
+            start: the state.
+            states: the states.
+            since: the value of `size` after which these arcs were added.
+        """
+        arcs, texts, copies = since
+        self._arcs += [(start, *arc[1:]) for arc in self._arcs[arcs:] if arc[0] in states]
+        for (state, inner, end, length), text in zip(self._texts[texts:], self._data[texts:], strict=True):
+            if state in states:
+                self._arcs.append((start, text[0], text[0], end if length == 1 else inner))
+        for (first, last, inner, _), copied in zip(self._copies[copies:], self._copied[copies + 1 :], strict=True):
+            if first in states:
+                begins = copied[copied[:, 0] == START].tolist()
+                self._arcs += [(start, low, high, last if after == END else inner + after - 2) for _, low, high, after in begins]
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """The numbers of arcs, texts and copies so far."""
+        return len(self._arcs), len(self._texts), len(self._copies)
 
     def strings(self, start: int, texts: Iterable[bytes], end: int) -> None:
         """Add a trie of texts, whose last bytes lead to `end`."""
-        arcs, states = self.arcs, self.states
+        arcs, states = self._arcs, self.states
         path, before = [start], b""  # the states after each beginning of the last text, which is `before`
         for text in sorted({*texts}):
             if not text:
@@ -150,80 +242,43 @@ class PartBuilder:
     def part(self, start: int, ends: Collection[int], free: Iterable[int] = (), opened: Iterable[int] = ()) -> Part | None:
         """The part of all texts between a state and one of the ends, without states that are on no path from the start to an end.
 
-        The start of the part is a state of its own if anything leads to `start`. The builder must not be used any more: the part may share
-        its lists.
+        The start of the part is a state of its own if anything leads to `start`.
 
         Args:
             start: the start.
             ends: the final states.
-            free: the states of `Part.free`.
-            opened: the states of `Part.open`.
+            free: the states with the flag `FREE`.
+            opened: the states with the flag `OPEN`.
 
         Returns:
             None if there is no text.
         """
-        following = self._edges()
-        reached = _reached(self.states, following, [start])
-        ending = _reached(self.states, [(after, before) for before, after in reversed(following)], ends)
-        for _, states in self._chains:
-            reached[states[1] : states[-2] + 1] = bytes([reached[states[0]]]) * (len(states) - 2)
-            ending[states[1] : states[-2] + 1] = bytes([ending[states[-1]]]) * (len(states) - 2)
-        if not ending[start]:
-            return None
-        whole = Part(self.states, self.arcs, self.moves, [*ends], (*free,), (*opened,))
-        if start or any(after == start for _, after in following) or 0 in reached or 0 in ending:
-            return _renumbered(whole, start, bytes(map(min, reached, ending)))
-        return whole
+        drawn = self._drawn()
+        for flag, states in ((FINAL, ends), (FREE, free), (OPEN, opened)):
+            drawn.flags[[*states]] |= flag
+        arcs, moves = len(drawn.arcs) + len(drawn.data) + len(drawn.copied), len(drawn.moves)
+        work = Work(
+            arcs=np.empty((arcs, 4), np.int32),
+            heads=np.empty(self.states, np.int32),
+            links=np.empty(arcs + moves, np.int32),
+            queue=np.empty(self.states, np.int32),
+            marks=np.zeros(self.states, np.uint8),
+            numbers=np.empty(self.states, np.int32),
+            places=np.empty(self.states + 2, np.int32),
+        )
+        made = Made(
+            arcs=np.empty((arcs, 4), np.int32),
+            moves=np.empty((moves + 1, 5), np.int32),
+            flags=np.empty(self.states + 1, np.uint8),
+            sizes=np.empty(2, np.int64),
+        )
+        states = make_part.call(start, drawn, work, made)
+        return Part(made.arcs[: made.sizes[0]], made.moves[: made.sizes[1]], made.flags[:states]) if states else None
 
-    def _edges(self) -> list[tuple[int, int]]:
-        """The states before and after each arc and move; the arcs of a text from the second on count as one."""
-        found: list[tuple[int, int]] = []
-        place = 0
-        for first, states in self._chains:
-            found += [(arc[0], arc[3]) for arc in self.arcs[place:first]]
-            found.append((states[0], states[-1]))
-            place = first + len(states) - 1
-        return found + [(arc[0], arc[3]) for arc in self.arcs[place:]] + [(move[0], move[4]) for move in self.moves]
-
-
-def _renumbered(whole: Part, start: int, kept: bytes) -> Part:
-    """The part of the states with 1 in `kept`, uint8[states], where the start may be any state of `whole`."""
-    is_entered = any(arc[3] == start for arc in whole.arcs) or any(move[4] == start for move in whole.moves)
-    numbers = [-1] * whole.states
-    numbers[start], states = int(is_entered), 1 + is_entered
-    for state, is_kept in enumerate(kept):
-        if is_kept and state != start:
-            numbers[state], states = states, states + 1
-    arcs = [(numbers[before], first, last, numbers[after]) for before, first, last, after in whole.arcs if kept[before] and kept[after]]
-    moves = [(numbers[move[0]], move[1], move[2], move[3], numbers[move[4]]) for move in whole.moves if kept[move[0]] and kept[move[4]]]
-    if is_entered:
-        moves.append((0, SKIP, 0, 0, 1))
-    finals, free, opened = ([numbers[state] for state in each if kept[state]] for each in (whole.finals, whole.free, whole.open))
-    return Part(states, arcs, moves, finals, (*free,), (*opened,))
-
-
-def _reached(states: int, edges: list[tuple[int, int]], seeds: Iterable[int]) -> bytearray:
-    """uint8[states]: 1 for each state to which edges lead from the seeds."""
-    found = bytearray(states)
-    for state in seeds:
-        found[state] = 1
-    for _ in range(MAX_PASSES):  # most builders add edges in the order of their paths: then one or two passes reach all states
-        for before, after in edges:
-            if found[before]:
-                found[after] = 1
-        if 0 not in found:
-            return found
-    following: dict[int, list[int]] = {}
-    for before, after in edges:
-        if not found[after]:
-            following.setdefault(before, []).append(after)
-    work = [state for state in following if found[state]]
-    while work:
-        for after in following.get(work.pop(), ()):
-            if not found[after]:
-                found[after] = 1
-                work.append(after)
-    return found
+    def _drawn(self) -> Drawn:
+        arcs, texts, copies = (np.array(rows, np.int32).reshape(-1, 4) for rows in (self._arcs, self._texts, self._copies))
+        moves, data = np.array(self.moves, np.int32).reshape(-1, 5), np.frombuffer(b"".join(self._data), np.uint8)
+        return Drawn(arcs, moves, texts, data, copies, np.concatenate(self._copied), np.zeros(self.states, np.uint8))
 
 
 class TreeWriter:

@@ -10,7 +10,7 @@ from fst.compile.machines.guide.compiler import described, from_fst
 from fst.compile.machines.guide.languages import ByteAutomaton, ranges_of
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import part_of_regex
-from fst.machines.guide.parts import Arc, Part, Texts
+from fst.machines.guide.parts import FINAL, Part, Texts
 
 
 class OnePart:
@@ -68,6 +68,5 @@ def part_of_automaton(automaton: ByteAutomaton) -> Part:
     ranges[:, [0, 3]] += 1
     of_start = ranges[ranges[:, 0] == 1]
     of_start[:, 0] = 0
-    arcs: list[Arc] = [*map(tuple, of_start.tolist()), *map(tuple, ranges.tolist())]
-    finals = (np.flatnonzero(automaton.is_final) + 1).tolist()
-    return Part(len(automaton.is_final) + 1, arcs, [], [0, *finals] if automaton.is_final[0] else finals)
+    flags = np.append(automaton.is_final[:1], automaton.is_final) * np.uint8(FINAL)
+    return Part(np.concatenate([of_start, ranges]).astype(np.int32), np.empty((0, 5), np.int32), flags)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.compile.patterns.code_points import SURROGATES, Set
 
 Range = tuple[int, int]  # the first and the last byte
@@ -23,11 +24,11 @@ class Fragment(NamedTuple):
 
     Attributes:
         states: the number of states; state `START` is before the character, state `END` after it.
-        arcs: for each arc, the state before it, its first and its last byte, and the state after it.
+        arcs: int32[n, 4], for each arc, the state before it, its first and its last byte, and the state after it.
     """
 
     states: int
-    arcs: list[tuple[int, int, int, int]]
+    arcs: Array
 
 
 def fragment(edges: Set) -> Fragment:
@@ -35,8 +36,8 @@ def fragment(edges: Set) -> Fragment:
 
     Examples:
         >>> import numpy as np
-        >>> fragment(np.array([0x61, 0x63, 0xE0, 0xE2]))
-        Fragment(states=3, arcs=[(0, 97, 98, 1), (0, 195, 195, 2), (2, 160, 161, 1)])
+        >>> fragment(np.array([0x61, 0x63, 0xE0, 0xE2])).arcs.tolist()
+        [[0, 97, 98, 1], [0, 195, 195, 2], [2, 160, 161, 1]]
     """
     return _fragment(edges.astype(np.int64).tobytes())
 
@@ -58,7 +59,7 @@ def _fragment(edges: bytes) -> Fragment:
         for ranges in sequences(first, end - 1):
             following = state(ranges[1:])
             arcs.append((START, *ranges[0], following))
-    return Fragment(len(numbers) + 1, sorted(arcs))
+    return Fragment(len(numbers) + 1, np.array(sorted(arcs), np.int32).reshape(-1, 4))
 
 
 def sequences(first: int, last: int) -> Iterator[tuple[Range, ...]]:

@@ -12,7 +12,7 @@ from fst.core.fields import Fields, Scalar
 ACCEPT = 0  # the position that accepts a text
 DEAD, OUTERMOST = 0, 1  # the empty set, and the frame of whole texts
 FRAME_BITS = 32  # of an item: ``position << FRAME_BITS | frame``
-FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of positions; `RETURNS`: final, without arcs and moves
+
 NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
 NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
 BEGUN, FILLED, OTHERS, ALL = range(4)  # phases of a mask: nothing is done, all is done, or a trie is scanned

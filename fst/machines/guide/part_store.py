@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from threading import RLock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.automata.hashing import longer
-from fst.machines.guide.item_arguments import FINAL, FREE, OPEN, RETURNS, Parts
+from fst.core.jit import Deferred
+from fst.machines.guide.item_arguments import Parts
 from fst.machines.guide.parts import CALL, Part, Texts
+
+add_part = Deferred("fst.machines.guide.kernels.part_store", "add_part")
 
 
 class PartStore:
@@ -22,7 +23,7 @@ class PartStore:
         self._texts, self._lock = texts, RLock()
         none = np.empty((0, 3), np.int32)
         self.parts = Parts(np.full((1, 2), -1, np.int32), np.zeros((2, 3), np.int32), none, np.empty((0, 4), np.int32))
-        self._used = {"positions": 1, "arcs": 0, "moves": 0}  # position 0 accepts a text
+        self._used = 1, 0, 0  # positions, arcs and moves; position 0 accepts a text
 
     def start_of(self, number: int) -> int:
         """The position of the start of a part, which is made if necessary, together with the parts that are called where it begins."""
@@ -32,72 +33,47 @@ class PartStore:
             return int(self.parts.starts[number, 0])
 
     def _make(self, number: int) -> None:
-        made, callees, waiting = dict[int, Part](), dict[int, list[int]](), [number]
+        bases, callees, waiting = dict[int, int](), dict[int, list[int]](), [number]
         while waiting:  # a part is finished after the parts that it calls, when it is on top again
             each = waiting[-1]
             if each not in callees:
-                made[each] = self._texts.part(each)
-                callees[each] = _called_first(made[each])
+                bases[each], callees[each] = self._add(self._texts.part(each))
                 waiting += (callee for callee in callees[each] if not self._is_made(callee) and callee not in callees)
                 continue
             waiting.pop()
             if not self._is_made(each):
-                self._add(each, made[each], 1 + max((int(self.parts.starts[callee, 1]) for callee in callees[each]), default=0))
+                starts = self.parts.starts.copy()  # other threads read the old array
+                starts[each] = bases[each], 1 + max((int(starts[callee, 1]) for callee in callees[each]), default=0)
+                self.parts = self.parts._replace(starts=starts)
 
     def _is_made(self, number: int) -> bool:
         return number < len(self.parts.starts) and self.parts.starts[number, 0] >= 0
 
-    def _add(self, number: int, part: Part, rank: int) -> None:
-        """Add the positions, arcs and moves of a part."""
-        base = self._used["positions"]
-        arcs, moves = _sorted(part.arcs, 4), _sorted(part.moves, 5)
-        positions = self._room("positions", part.states + 1)  # one more row contains the ends
-        states = np.arange(part.states + 1)
-        positions[:, 0] = self._used["arcs"] + np.searchsorted(arcs[:, 0], states)
-        positions[:, 1] = self._used["moves"] + np.searchsorted(moves[:, 0], states)
-        is_last = (positions[1:, :2] == positions[:-1, :2]).all(axis=1)
-        for flag, flagged in ((FINAL, part.finals), (FREE, part.free), (OPEN, part.open)):
-            positions[[*flagged], 2] |= flag
-        positions[:-1, 2] |= np.where(is_last & (positions[:-1, 2] == FINAL), RETURNS, 0)
-        arcs[:, 3] += base
-        moves[:, 4] += base
-        self._room("arcs", len(arcs))[:] = arcs[:, 1:]
-        self._room("moves", len(moves))[:] = moves[:, 1:]
-        self._used = {"positions": base + part.states, "arcs": self._used["arcs"] + len(arcs), "moves": self._used["moves"] + len(moves)}
-        most = max([number, *(move[2] for move in part.moves if move[1] == CALL)])
-        starts = np.full((max(len(self.parts.starts), most + 1), 2), -1, np.int32)  # a copy: other threads read the old array
-        starts[: len(self.parts.starts)] = self.parts.starts
-        starts[number] = base, rank
-        self.parts = self.parts._replace(starts=starts)
+    def _add(self, part: Part) -> tuple[int, list[int]]:
+        """Add the positions, arcs and moves of a part; return its first position, and the parts that it calls before it reads a byte."""
+        base, first_arc, first_move = self._used
+        calls = part.moves[part.moves[:, 1] == CALL, 2]
+        self._need_starts(int(calls.max(initial=0)) + 1)
+        states, arcs, moves = len(part.flags), len(part.arcs), len(part.moves)
+        self._need_room("positions", base + states + 1)  # one more position contains the ends
+        self._need_room("arcs", first_arc + arcs)
+        self._need_room("moves", first_move + moves)
+        called = np.empty(moves, np.int32)
+        work = np.empty(states, np.int32), np.zeros(states, np.uint8), called
+        count = add_part.call(part, base, first_arc, first_move, self.parts, *work)
+        self._used = base + states, first_arc + arcs, first_move + moves
+        return base, [*dict.fromkeys(called[:count].tolist())]
 
-    def _room(self, name: str, count: int) -> NDArray[np.int32]:
-        """The free rows of an array after the used ones, enlarged if necessary."""
-        used, array = self._used[name], getattr(self.parts, name)
-        if used + count > len(array):
-            array = longer(array, 2 * (used + count))
-            self.parts = self.parts._replace(**{name: array})
-        found: NDArray[np.int32] = array[used : used + count]
-        return found
+    def _need_starts(self, count: int) -> None:
+        """Enlarge the array of starts if it has fewer rows."""
+        before = self.parts.starts
+        if count > len(before):
+            starts = np.full((2 * count, 2), -1, np.int32)
+            starts[: len(before)] = before
+            self.parts = self.parts._replace(starts=starts)
 
-
-def _called_first(part: Part) -> list[int]:
-    """The parts that a part calls before it reads a byte."""
-    moves = dict[int, list[tuple[int, int, int]]]()
-    for state, kind, first, _, target in part.moves:
-        moves.setdefault(state, []).append((kind, first, target))
-    called, seen = dict[int, None](), {0}
-    waiting = [0]
-    for state in waiting:  # the loop appends to `waiting`
-        for kind, first, target in moves.get(state, ()):
-            if kind == CALL:
-                called[first] = None
-            elif target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return [*called]
-
-
-def _sorted(rows: Sequence[tuple[int, ...]], width: int) -> NDArray[np.int32]:
-    """int32[n, width], rows sorted by their first number."""
-    found = np.array(rows, np.int32).reshape(-1, width)
-    return found[np.argsort(found[:, 0], kind="stable")]
+    def _need_room(self, name: str, count: int) -> None:
+        """Enlarge an array if it has fewer rows."""
+        array = getattr(self.parts, name)
+        if count > len(array):
+            self.parts = self.parts._replace(**{name: longer(array, 2 * count)})

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from fst.automata.rows import Array
+
 SKIP, CALL, ENTER, COUNT, EXIT, MISS, USE = range(7)  # kinds of moves
 UNLIMITED = -1  # as `most` of a count
-
-Arc = tuple[int, int, int, int]  # a state, the first and the last byte of a range, the next state
-Move = tuple[int, int, int, int, int]  # a state, the kind of the move, two numbers that depend on the kind, the next state
+FINAL, RETURNS, FREE, OPEN = 1, 2, 4, 8  # flags of states; `RETURNS`: final, without arcs and moves
 
 
 class Part(NamedTuple):
@@ -44,22 +44,22 @@ class Part(NamedTuple):
     Between `ENTER` and `EXIT`, a tally belongs to the part: calls from there see tallies of their own.
 
     Attributes:
-        states: the number of states.
-        arcs: the arcs.
-        moves: the moves.
-        finals: the states where the part may end; no tally is open there.
-        free: the states before each character of a string of JSON in which every character, unescaped or escaped, leads back to the state,
-            perhaps counted by a `COUNT` before it, and a quotation mark leads on, perhaps after an `EXIT`.
-        open: the states before characters of other strings of JSON, from which every sequence of unescaped characters, of any length, is
-            the beginning of a text; for example, before a name that is not one of two names.
+        arcs: int32[n, 4], sorted by their states: a state, the first and the last byte of a range, and the next state.
+        moves: int32[n, 5], sorted by their states: a state, the kind of the move, two numbers that depend on the kind, and the next state.
+        flags: uint8[states]. `FINAL`: the part may end, where no tally is open. `FREE`: before each character of a string of JSON in which
+            every character, unescaped or escaped, leads back to the state, perhaps counted by a `COUNT` before it, and a quotation mark
+            leads on, perhaps after an `EXIT`. `OPEN`: before characters of other strings of JSON, from which every sequence of unescaped
+            characters, of any length, is the beginning of a text; for example, before a name that is not one of two names.
     """
 
-    states: int
-    arcs: list[Arc]
-    moves: list[Move]
-    finals: list[int]
-    free: tuple[int, ...] = ()
-    open: tuple[int, ...] = ()
+    arcs: Array
+    moves: Array
+    flags: Array
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.flags)
 
 
 class Texts(Protocol):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.machines.guide.item_arguments import ACCEPT, DEAD, FINAL, FRAME_BITS, OUTERMOST
+from fst.machines.guide.item_arguments import ACCEPT, DEAD, FRAME_BITS, OUTERMOST
 from fst.machines.guide.part_store import PartStore
-from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
+from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, FINAL, MISS, SKIP
 from fst.machines.guide.vocabulary import Vocabulary
 from fst.runtime.machines.guide.walker import Walker
 

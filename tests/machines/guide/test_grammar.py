@@ -321,9 +321,9 @@ def test_a_lone_surrogate_is_refused() -> None:
 def test_nested_schemas_share_one_numbering() -> None:
     """Parts of nested schemas have numbers of their own, after those of the rules."""
     parts = _parts(read_lark('start: %json {} x %json {"a": 1}\nx: "' + "x" * 20 + '"'))
-    called = [move[2] for move in parts.part(0).moves if move[1] == CALL]
+    called = [move[2] for move in parts.part(0).moves.tolist() if move[1] == CALL]
     assert sorted(called) == [2, 3, 4]
-    assert [[move[2] for move in parts.part(number).moves] for number in (3, 4)] == [[5], [6]]
+    assert [[move[2] for move in parts.part(number).moves.tolist()] for number in (3, 4)] == [[5], [6]]
 
 
 def _lines(name: str) -> list[tuple[str, bool]]:

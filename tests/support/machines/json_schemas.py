@@ -46,7 +46,11 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": "string", "not": {"enum": ["a", "b"]}}, ["", "ab", "c"], ["a", "b"]),
     ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, [{"b": 1}], [{"a": 1}, {}]),
     (
-        {"type": "object", "maxProperties": 2, "not": {"anyOf": [{"additionalProperties": {"type": each}} for each in ("integer", "string")]}},
+        {
+            "type": "object",
+            "maxProperties": 2,
+            "not": {"anyOf": [{"additionalProperties": {"type": each}} for each in ("integer", "string")]},
+        },
         [{"a": None}, {"a": 1, "b": "x"}, {"a": "x", "b": None}, {"a": None, "b": 1}],
         [{}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": "x", "c": None}, {"a": 1, "b": 2, "c": "x"}],
     ),

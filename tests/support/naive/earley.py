@@ -77,7 +77,7 @@ class Earley:
             one = fragment(node.edges)
             names = [self._rule() for _ in range(one.states)]
             self.rules[names[END]].append(())
-            for before, first, last, after in one.arcs:
+            for before, first, last, after in one.arcs.tolist():
                 self.rules[names[before]].append(((first, last), names[after]))
             return (names[START],)
         assert isinstance(node, Repeat)

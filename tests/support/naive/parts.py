@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP, UNLIMITED, USE, Part
+from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, FINAL, MISS, SKIP, UNLIMITED, USE, Part
 
 MAX_STACK = 200  # maximum number of frames of a walk: more come from a part that calls itself without reading
 
@@ -53,13 +53,13 @@ class Parts:
         return self._moved(
             (part, end, stack)
             for part, state, stack in walks
-            for before, first, last, end in self._part_of(part).arcs
+            for before, first, last, end in self._part_of(part).arcs.tolist()
             if before == state and first <= byte <= last
         )
 
     def is_end(self, walks: set[Walk]) -> bool:
         """Whether the text may end after these walks."""
-        return any(not stack and state in self._part_of(part).finals for part, state, stack in walks)
+        return any(not stack and self._part_of(part).flags[state] & FINAL for part, state, stack in walks)
 
     def reads(self, text: bytes) -> tuple[bool, bool]:
         """Whether a text is the beginning of a text of the parts, and whether it is a text of the parts."""
@@ -73,11 +73,11 @@ class Parts:
             part, state, stack = work.pop()
             assert len(stack) <= MAX_STACK, "a part calls itself without reading"
             new: list[Walk] = []
-            if state in self._part_of(part).finals and stack:
+            if self._part_of(part).flags[state] & FINAL and stack:
                 frame = stack[-1]
                 assert isinstance(frame, Return), "a tally is open at the end of a part"
                 new.append((frame.part, frame.state, stack[:-1]))
-            for before, kind, first, second, end in self._part_of(part).moves:
+            for before, kind, first, second, end in self._part_of(part).moves.tolist():
                 if before == state:
                     new += self._move(part, stack, (kind, first, second, end))
             work += {*new} - found
@@ -108,11 +108,16 @@ class Parts:
         return [] if is_limited and count > frame.most - frame.missing else [(part, end, (*rest, frame._replace(counted=count)))]
 
 
+def finals_of(part: Part) -> set[int]:
+    """The states where a part may end."""
+    return {state for state, flags in enumerate(part.flags) if flags & FINAL}
+
+
 def assert_sound(part: Part, may_be_empty: bool = False) -> None:
     """Assert that nothing leads to the start, that all states are on a path to an end, and that the part has no empty text."""
-    edges = [(arc[0], arc[3]) for arc in part.arcs] + [(move[0], move[4]) for move in part.moves]
+    edges = part.arcs[:, [0, 3]].tolist() + part.moves[:, [0, 4]].tolist()
     assert 0 not in {after for _, after in edges}
-    reached, ending = {0}, {*part.finals}
+    reached, ending = {0}, {*finals_of(part)}
     for _ in range(part.states):
         reached |= {after for before, after in edges if before in reached}
         ending |= {before for before, after in edges if after in ending}
@@ -122,7 +127,7 @@ def assert_sound(part: Part, may_be_empty: bool = False) -> None:
 
 def _skipped(part: Part) -> set[int]:
     """The states from which only skips lead to an end."""
-    found = {*part.finals}
+    found = finals_of(part)
     for _ in range(part.states):
-        found |= {move[0] for move in part.moves if move[1] == SKIP and move[4] in found}
+        found |= {move[0] for move in part.moves.tolist() if move[1] == SKIP and move[4] in found}
     return found

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from fst.compile.machines.guide.grammar.tree import (
     KEPT_GRAMMARS,
     Call,
@@ -35,7 +37,7 @@ from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.patterns.code_points import Set, complement, of_text
 from fst.compile.patterns.tree import Choice, Node, Repeat, walk
 from fst.errors import FstError
-from fst.machines.guide.parts import CALL, SKIP, Move, Part, Texts
+from fst.machines.guide.parts import CALL, SKIP, Part, Texts
 
 MAX_INLINED = 16  # maximum number of nodes of a rule that is written at its calls; a string counts as the number of its bytes
 
@@ -64,17 +66,18 @@ class GrammarParts:
             return self.rules.part(number)
         maker, inner = self._inner[number - len(self.rules.names)]
         part = maker.part(inner)
-        return part._replace(moves=[self._renumbered(maker, move) for move in part.moves])
+        moves = part.moves.copy()
+        for move in np.flatnonzero(moves[:, 1] == CALL).tolist():
+            moves[move, 2] = self._number(maker, int(moves[move, 2]))
+        return part._replace(moves=moves)
 
-    def _renumbered(self, maker: Texts, move: Move) -> Move:
-        start, kind, first, second, end = move
-        if kind != CALL:
-            return move
-        inner = maker, first
+    def _number(self, maker: Texts, number: int) -> int:
+        """The number here of a part of a nested schema."""
+        inner = maker, number
         if inner not in self._outer:
             self._outer[inner] = len(self.rules.names) + len(self._inner)
             self._inner.append(inner)
-        return start, kind, self._outer[inner], second, end
+        return self._outer[inner]
 
 
 @lru_cache(maxsize=KEPT_GRAMMARS)
@@ -169,9 +172,9 @@ class _RuleWriter(TreeWriter):
         ends = {each: builder.state() for each in self._group or [name]}
         for each in ends:
             first = builder.state()
-            arcs, moves = len(builder.arcs), len(builder.moves)
+            size, moves = builder.size, len(builder.moves)
             self.add(rules[each].tree, first, ends[each])
-            self._begin(start, first, arcs, moves)
+            self._begin(start, first, size, moves)
         for each, end in ends.items():
             for state in self._left.get(self._parts.number_of(each), ()):
                 builder.skip(end, state)
@@ -183,7 +186,7 @@ class _RuleWriter(TreeWriter):
         assert found is not None, "a rule has no text"
         return found
 
-    def _begin(self, start: int, first: int, arcs: int, moves: int) -> None:
+    def _begin(self, start: int, first: int, size: tuple[int, int, int], moves: int) -> None:
         """Let a part begin as a rule does, other than by left calls or with the empty text.
 
         The arcs and moves are copied, and the rule's own start is not reached: its states that are reached again later keep their calls.
@@ -191,7 +194,8 @@ class _RuleWriter(TreeWriter):
         Args:
             start: the start of the part.
             first: the start of the rule.
-            arcs, moves: the numbers of the rule's first arc and move.
+            size: the builder's size before the rule.
+            moves: the number of the rule's first move.
         """
         builder = self.builder
         own = builder.moves[moves:]
@@ -205,7 +209,7 @@ class _RuleWriter(TreeWriter):
                 if end not in reached:
                     reached.add(end)
                     work.append(end)
-        builder.arcs += [(start, low, high, end) for before, low, high, end in builder.arcs[arcs:] if before in reached]
+        builder.branch(start, reached, size)
         for before, kind, number, second, end in own:
             if before not in reached or kind == SKIP:
                 continue

@@ -137,7 +137,7 @@ def is_nullable(node: Node, nullable: Iterable[str]) -> bool:
 
 def _has_text(node: Node, productive: set[str]) -> bool:
     """Whether a node has a text, where the rules `productive` have one."""
-    return _has(node, productive, lambda leaf: not isinstance(leaf, Characters) or bool(fragment(leaf.edges).arcs))
+    return _has(node, productive, lambda leaf: not isinstance(leaf, Characters) or len(fragment(leaf.edges).arcs) > 0)
 
 
 def _has(node: Node, rules: Iterable[str], of_leaf: Callable[[Node], bool]) -> bool:

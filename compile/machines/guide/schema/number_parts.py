@@ -254,13 +254,7 @@ def _add_automaton(builder: PartBuilder, term: Numbers, start: int, end: int) ->
         found = difference(found, multiples(of))
     for number in term.without:
         found = difference(found, compared(number, (0,)))
-    block = block_of(written(found))
-    base = builder.states
-    builder.states += block.states
-    builder.arcs += [(base + before, first, last, base + after) for before, first, last, after in block.arcs.tolist()]
-    builder.skip(start, base)
-    for state in block.final:
-        builder.skip(base + state, end)
+    builder.block(start, block_of(written(found)), end)
 
 
 def _is_final(state: tuple, bounds: list[_Bound], divisors: list[_Divisor]) -> bool:  # type: ignore[type-arg]

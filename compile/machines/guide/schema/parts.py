@@ -44,8 +44,8 @@ class SchemaParts:
 
     Examples:
         >>> parts = SchemaParts({"type": "array", "items": {"$ref": "#"}}, whitespace="")
-        >>> parts.part(0)
-        Part(states=2, arcs=[], moves=[(0, 1, 1, 0, 1)], finals=[1], free=(), open=())
+        >>> parts.part(0).moves.tolist()  # calls part 1
+        [[0, 1, 1, 0, 1]]
     """
 
     def __init__(

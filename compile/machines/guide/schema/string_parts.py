@@ -13,15 +13,16 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
 from fst.compile.machines.guide.schema.string_sets import Strings, lengths
 from fst.compile.machines.guide.schema.text import add_escapes, any_escape, written_strings
-from fst.compile.machines.guide.utf_8 import Fragment
+from fst.compile.machines.guide.utf_8 import Fragment, fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
 from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, children
-from fst.machines.guide.parts import COUNT, MISS, UNLIMITED, Part
+from fst.machines.guide.parts import COUNT, FINAL, MISS, UNLIMITED, Part
 
 QUOTE, BACKSLASH = ord('"'), ord("\\")
 ESCAPED = of_runs([(0, 0x1F), (QUOTE, QUOTE), (BACKSLASH, BACKSLASH)])
@@ -158,12 +159,13 @@ def _with_missing(part: Part, least: int, most: int | None) -> Part | None:
     """A counted part in which no position is dead: before a count, the number of missing keys is set to the number of characters that must
     follow. None if a position might be dead because of the least length.
     """
-    weights = [(before, after, int(kind == COUNT)) for before, kind, _, _, after in part.moves]
-    weights += [(before, after, 0) for before, _, _, after in part.arcs]
+    finals = np.flatnonzero(part.flags & FINAL).tolist()
+    weights = [(before, after, int(kind == COUNT)) for before, kind, _, _, after in part.moves.tolist()]
+    weights += [(before, after, 0) for before, _, _, after in part.arcs.tolist()]
     backward: dict[int, list[tuple[int, int]]] = {}
     for before, after, weight in weights:
         backward.setdefault(after, []).append((before, weight))
-    shortest = _distances(backward, dict.fromkeys(part.finals, 0))
+    shortest = _distances(backward, dict.fromkeys(finals, 0))
     if least > shortest[0]:
         loops = _looping(weights)
         if most is None:
@@ -177,23 +179,20 @@ def _with_missing(part: Part, least: int, most: int | None) -> Part | None:
                 return None
     if most is None:
         return part
-    moves = []
-    states = part.states
-    for before, kind, first, second, after in part.moves:
-        if kind == COUNT:
-            moves += [(before, MISS, shortest[after], 0, states), (states, COUNT, 0, 0, after)]
-            states += 1
-        else:
-            moves.append((before, kind, first, second, after))
-    return part._replace(states=states, moves=moves)
+    moves, counts = part.moves.copy(), np.flatnonzero(part.moves[:, 1] == COUNT)
+    inner = np.arange(part.states, part.states + len(counts))
+    later = moves[counts]
+    later[:, 0] = inner
+    moves[counts, 1], moves[counts, 2], moves[counts, 4] = MISS, [shortest[after] for after in moves[counts, 4].tolist()], inner
+    flags = np.append(part.flags, np.zeros(len(counts), np.uint8))
+    return Part(part.arcs, np.concatenate([moves, later]), flags)
 
 
 def _outside(part: Part) -> set[int]:
     """The states after the last character: from the end of the tally on."""
-    found = {*part.finals}
-    backward = [(arc[0], arc[3]) for arc in part.arcs]
-    found |= {before for before, after in backward if after in part.finals}
-    return found | {move[0] for move in part.moves if move[4] in found}
+    is_outside = (part.flags & FINAL).astype(np.bool_)
+    is_outside[part.arcs[is_outside[part.arcs[:, 3]], 0]] = True
+    return {*np.flatnonzero(is_outside).tolist(), *part.moves[is_outside[part.moves[:, 4]], 0].tolist()}
 
 
 def _distances(backward: dict[int, list[tuple[int, int]]], seeds: dict[int, int]) -> dict[int, int]:
@@ -239,12 +238,13 @@ def _leads(forward: dict[int, list[int]], start: int, end: int) -> bool:
 def _single_loops(part: Part, loops: set[int]) -> set[int]:
     """The states on cycles that count exactly one character."""
     silent: dict[int, list[int]] = {}
-    for before, kind, _, _, after in part.moves:
+    moves = part.moves.tolist()
+    for before, kind, _, _, after in moves:
         if kind != COUNT:
             silent.setdefault(before, []).append(after)
-    for before, _, _, after in part.arcs:
+    for before, _, _, after in part.arcs.tolist():
         silent.setdefault(before, []).append(after)
-    return {before for before, kind, _, _, after in part.moves if kind == COUNT and before in loops and _leads(silent, after, before)}
+    return {before for before, kind, _, _, after in moves if kind == COUNT and before in loops and _leads(silent, after, before)}
 
 
 def _of_automaton(term: Strings) -> Part | None:
@@ -252,15 +252,10 @@ def _of_automaton(term: Strings) -> Part | None:
     language = term.language
     if language.is_empty:
         return None
-    block = written_strings(language)
     builder = PartBuilder()
-    start, end = builder.state(), builder.state()
-    base = builder.states
-    builder.states += block.states
-    builder.read(start, QUOTE, QUOTE, base)
-    builder.arcs += [(base + before, first, last, base + after) for before, first, last, after in block.arcs.tolist()]
-    for state in block.final:
-        builder.read(base + state, QUOTE, QUOTE, end)
+    start, last, end = builder.state(), builder.state(), builder.state()
+    builder.block(builder.text(start, b'"'), written_strings(language), last)
+    builder.read(last, QUOTE, QUOTE, end)
     return builder.part(start, [end])
 
 
@@ -270,7 +265,7 @@ def _of_others(texts: frozenset[str]) -> Part | None:
     start, end, free, long = (builder.state() for _ in range(4))
     add_character(builder, free, ANY, free)
     builder.read(free, QUOTE, QUOTE, end)
-    _add(builder, _leaving(), long, free)
+    builder.fragment(long, _leaving(), free)
     root = builder.text(start, b'"')
     trie: dict[int, dict[str, int]] = {root: {}}
     ends = set[int]()
@@ -308,45 +303,41 @@ ALL_PLAIN = difference(ANY, of_runs([(0xD800, 0xDFFF)]))  # characters, none of 
 @cache
 def _leaving() -> Fragment:
     """The characters of several bytes, and the escapes of characters that need one."""
-    builder = PartBuilder()
+    builder = Builder()
     start, end = builder.state(), builder.state()
-    builder.character(start, LONG, end)
+    builder.character(start, fragment(LONG), end)
     add_escapes(builder, start, dict.fromkeys([*range(0x20), QUOTE, BACKSLASH], end))
-    return Fragment(builder.states, builder.arcs)
+    return _fragment(builder)
 
 
 def add_character(builder: PartBuilder, start: int, edges: Set, end: int) -> None:
     """Add the texts of a character of a set between two states."""
-    _add(builder, _any_character() if edges is ANY else _character(edges.astype(np.int64).tobytes()), start, end)
-
-
-def _add(builder: PartBuilder, one: Fragment, start: int, end: int) -> None:
-    base = builder.states
-    builder.states += one.states - 2
-    numbers = [start, end, *range(base, builder.states)]
-    builder.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]
+    builder.fragment(start, _any_character() if edges is ANY else _character(edges.astype(np.int64).tobytes()), end)
 
 
 @cache
 def _any_character() -> Fragment:
     """A character, with every escape of JSON."""
-    builder = PartBuilder()
+    builder = Builder()
     start, end = builder.state(), builder.state()
-    builder.character(start, PLAIN, end)
+    builder.character(start, fragment(PLAIN), end)
     inner, arcs = any_escape()
-    numbers = [start, end, *range(builder.states, builder.states + inner)]
-    builder.states += inner
-    builder.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in arcs.tolist()]
-    return Fragment(builder.states, builder.arcs)
+    builder.character(start, Fragment(2 + inner, arcs), end)
+    return _fragment(builder)
 
 
 @lru_cache(maxsize=1 << 10)
 def _character(edges: bytes) -> Fragment:
     """A character of a set, with an escape only where it needs one."""
     codes = np.frombuffer(edges, np.int64)
-    builder = PartBuilder()
+    builder = Builder()
     start, end = builder.state(), builder.state()
-    builder.character(start, difference(codes, ESCAPED), end)
+    builder.character(start, fragment(difference(codes, ESCAPED)), end)
     inside = difference(codes, PLAIN).reshape(-1, 2).tolist()
     add_escapes(builder, start, dict.fromkeys([code for first, last in inside for code in range(first, last)], end))
-    return Fragment(builder.states, builder.arcs)
+    return _fragment(builder)
+
+
+def _fragment(builder: Builder) -> Fragment:
+    """What is drawn between the states 0 and 1."""
+    return Fragment(builder.states, np.array(builder.arcs, np.int32).reshape(-1, 4))

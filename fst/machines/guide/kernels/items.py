@@ -24,8 +24,8 @@ import numpy as np
 
 from fst.automata.kernels.hashing import FULL, MULTIPLIER, intern
 from fst.core.jit import inlined, part
-from fst.machines.guide.item_arguments import ACCEPT, FINAL, NO_PART, NO_ROOM, NO_ROW, NO_WORK, NONE, RETURNS, UNKNOWN
-from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, MISS, SKIP
+from fst.machines.guide.item_arguments import ACCEPT, NO_PART, NO_ROOM, NO_ROW, NO_WORK, NONE, UNKNOWN
+from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, FINAL, MISS, RETURNS, SKIP
 
 BLOCKED = -1  # the result instead of a number if a tally does not allow a move
 PARENT, LEAST, MOST, MISSING, USED = range(5)  # cells of a tally; the used keys are in ascending order

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import ALL, BEGUN, FILLED, FREE, NO_WORK, NONE, OPEN, OTHERS
+from fst.machines.guide.item_arguments import ALL, BEGUN, FILLED, NO_WORK, NONE, OTHERS
 from fst.machines.guide.kernels.items import (
     LEAST,
     MISSING,
@@ -25,7 +25,7 @@ from fst.machines.guide.kernels.items import (
     target_of,
 )
 from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
-from fst.machines.guide.parts import UNLIMITED
+from fst.machines.guide.parts import FREE, OPEN, UNLIMITED
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
 DEPTH_SHIFT = np.uint32(8)
