@@ -95,6 +95,7 @@ class PartBuilder:
         self.states = 0
         self.moves: list[tuple[int, int, int, int, int]] = []
         self._arcs: list[Row] = []
+        self._blocks: list[Array] = []  # more arcs
         self._texts: list[Row] = []
         self._data: list[bytes] = []
         self._copies: list[Row] = []
@@ -167,11 +168,15 @@ class PartBuilder:
         self._copies.append((start, end, self._room(one.states - 2), len(one.arcs)))
         self._copied.append(one.arcs)
 
+    def add(self, states: int, arcs: Array) -> None:
+        """Add a number of states, and arcs, int32[n, 4], between any states."""
+        self._room(states)
+        self._blocks.append(arcs)
+
     def block(self, start: int, block: Block, end: int) -> None:
         """Add a block between two states."""
-        base = self._room(block.states)
-        self._copies.append((base, base + 1, base + 2, len(block.arcs)))
-        self._copied.append(block.arcs.astype(np.int32))
+        base = self.states
+        self.add(block.states, block.arcs + np.array([base, 0, 0, base]))
         if block.states:
             self.skip(start, base)
         for state in block.final:
@@ -277,6 +282,7 @@ class PartBuilder:
 
     def _drawn(self) -> Drawn:
         arcs, texts, copies = (np.array(rows, np.int32).reshape(-1, 4) for rows in (self._arcs, self._texts, self._copies))
+        arcs = np.concatenate([arcs, *self._blocks]).astype(np.int32, copy=False) if self._blocks else arcs
         moves, data = np.array(self.moves, np.int32).reshape(-1, 5), np.frombuffer(b"".join(self._data), np.uint8)
         return Drawn(arcs, moves, texts, data, copies, np.concatenate(self._copied), np.zeros(self.states, np.uint8))
 

@@ -12,6 +12,7 @@ from support.naive.parts import Parts, assert_sound
 
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import from_regex, part_of_regex
+from fst.compile.machines.guide.schema.string_parts import LONG, PLAIN, QUOTE, add_others, add_plain_others
 from fst.compile.patterns.code_points import of_runs, of_text
 from fst.compile.patterns.tree import Characters, Repeat
 from fst.errors import UnsupportedError
@@ -75,6 +76,25 @@ def test_a_trie_reads_its_strings() -> None:
     assert_sound(part, may_be_empty=True)
     assert [text for text in TEXTS if Parts(lambda _: part).reads(text)[1]] == sorted({*strings}, key=lambda text: (len(text), text))
     assert part.states == 5  # the start, the end, a, ab, b
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.sets(st.text("ab ~", max_size=4), min_size=1), st.lists(st.text('ab ~!é\n"', max_size=5), max_size=20))
+def test_other_names_leave_a_trie_of_names(names: set[str], texts: list[str]) -> None:
+    """The tries that Python and that the kernel writes read every string, except the names."""
+    for add in (add_others, add_plain_others):
+        builder = PartBuilder()
+        root, end, free, long = (builder.state() for _ in range(4))
+        builder.read(free, QUOTE, QUOTE, end)
+        builder.character(long, LONG, free)
+        builder.character(free, PLAIN, free)
+        part = builder.part(root, [end], [free], add(builder, names, root, end, free, long))
+        assert part is not None
+        assert_sound(part)
+        walks = Parts(lambda _, part=part: part)
+        for text in (*names, *texts, *(name + more for name in names for more in ("", "a", "~é"))):
+            is_read = walks.reads(text.encode() + b'"')[1]
+            assert is_read == (text not in names and "\n" not in text and '"' not in text)
 
 
 def test_characters_are_added_by_the_caller() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
@@ -22,6 +24,7 @@ from fst.compile.machines.guide.utf_8 import Fragment, fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
 from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, children
+from fst.core.jit import Deferred
 from fst.machines.guide.parts import COUNT, FINAL, MISS, UNLIMITED, Part
 
 QUOTE, BACKSLASH = ord('"'), ord("\\")
@@ -31,6 +34,24 @@ LONG = of_runs([(0x80, 0x10FFFF)])
 SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_COPIES = 1 << 12  # maximum size of a tree whose repetitions are written out
 MAX_IN_PLACE = 8  # maximum number of listed strings that are no part of their own
+
+leave_names = Deferred("fst.compile.machines.guide.kernels.names", "leave_names")
+
+
+class Nodes(NamedTuple):
+    """A trie.
+
+    Attributes:
+        first, following, last: int32[nodes], the first child of a node, the next child of its parent, and its last child; -1: none.
+        bytes: uint8[nodes], the byte before a node.
+        ends: uint8[nodes], 1 if a name ends at a node.
+    """
+
+    first: Array
+    following: Array
+    last: Array
+    bytes: Array
+    ends: Array
 
 
 def json_text(text: str) -> bytes:
@@ -267,6 +288,26 @@ def _of_others(texts: frozenset[str]) -> Part | None:
     builder.read(free, QUOTE, QUOTE, end)
     builder.fragment(long, _leaving(), free)
     root = builder.text(start, b'"')
+    every = "".join(texts)
+    is_plain = every.isascii() and every.isprintable() and '"' not in every and "\\" not in every
+    opened = (add_plain_others if is_plain else add_others)(builder, texts, root, end, free, long)
+    return builder.part(start, [end], [free], opened)
+
+
+def add_others(builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, long: int) -> Iterable[int]:
+    """Add a trie of strings.
+
+    Args:
+        builder: the builder.
+        texts: the strings.
+        root: the state before the first character.
+        end: the state after the quotation mark that ends another string.
+        free: the state after a character that leaves the trie.
+        long: a state from which all characters that are not plain ASCII lead to `free`.
+
+    Returns:
+        The states of the trie.
+    """
     trie: dict[int, dict[str, int]] = {root: {}}
     ends = set[int]()
     for text in texts:
@@ -294,7 +335,23 @@ def _of_others(texts: frozenset[str]) -> Part | None:
         add_character(builder, state, difference(ALL_PLAIN, of_runs((code, code) for code in codes)), free)
         for char, child in followers.items():
             add_character(builder, state, of_runs([(ord(char), ord(char))]), child)
-    return builder.part(start, [end], [free], trie)
+    return trie
+
+
+def add_plain_others(builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, long: int) -> Iterable[int]:
+    """`add_others`, by a kernel, for strings of printable ASCII without quotation marks and backslashes."""
+    names = sorted(texts)
+    data, ends = np.frombuffer("".join(names).encode(), np.uint8), np.cumsum([*map(len, names)])
+    longest, most, inner = max(map(len, names)), len(data) + 1, builder.states
+    nodes = Nodes(*(np.empty(most, np.int32) for _ in range(3)), *(np.empty(most, np.uint8) for _ in range(2)))
+    arcs, counts = np.empty((6 * most, 4), np.int32), np.empty(2, np.int64)
+    leave_names.call(data, ends, root, end, free, inner, np.empty(longest + 1, np.int32), nodes, arcs, counts)
+    states, count = counts.tolist()
+    builder.add(states - 1, arcs[:count])
+    found = [root, *range(inner, inner + states - 1)]
+    for state in found:
+        builder.skip(state, long)
+    return found
 
 
 ALL_PLAIN = difference(ANY, of_runs([(0xD800, 0xDFFF)]))  # characters, none of which is half of a surrogate pair
