@@ -70,4 +70,15 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"if": {"type": "string"}, "then": {"maxLength": 1}, "else": {"type": "null"}}, ["a", None], ["ab", 1]),
     ({"dependentRequired": {"a": ["b"]}}, [{}, {"b": 1}, {"a": 1, "b": 1}], [{"a": 1}]),
     ({"$ref": "#/$defs/x", "maximum": 3, "$defs": {"x": {"type": "integer"}}}, [3], [4, "a"]),
+    ({"type": "string", "not": {"pattern": "a.b"}, "pattern": "a", "minLength": 2, "maxLength": 4}, ["aé", "baba"], ["a", "acb", "bbb"]),
+    (
+        {"type": "string", "pattern": "^([ab][cd])*$", "not": {"pattern": "ad"}, "minLength": 3, "maxLength": 5},
+        ["acbd"],
+        ["ac", "bdad", "acbcac"],
+    ),
+    (
+        {"type": "string", "allOf": [{"anyOf": [{"pattern": f"{one}{two}"} for two in "abc"]} for one in "abc"], "maxLength": 5},
+        ["abcb", "aabcc"],
+        ["abc", "aaabc", "aabbcc"],
+    ),
 ]

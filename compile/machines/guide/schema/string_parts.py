@@ -16,16 +16,17 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.compile.machines.guide.builder import Builder
-from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
+from fst.compile.machines.guide.lengths import is_inside, remaining
+from fst.compile.machines.guide.part_builder import NO_ARCS, PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
-from fst.compile.machines.guide.schema.string_sets import Strings, lengths
-from fst.compile.machines.guide.schema.text import add_escapes, any_escape, written_strings
+from fst.compile.machines.guide.schema.string_sets import Counted, Strings, counted, lengths
+from fst.compile.machines.guide.schema.text import add_escapes, any_escape, loops, written_strings
 from fst.compile.machines.guide.utf_8 import Fragment, fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
 from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, children
 from fst.core.jit import Deferred
-from fst.machines.guide.parts import COUNT, FINAL, MISS, UNLIMITED, Part
+from fst.machines.guide.parts import COUNT, EXIT, MISS, UNLIMITED, Part
 
 QUOTE, BACKSLASH = ord('"'), ord("\\")
 ESCAPED = of_runs([(0, 0x1F), (QUOTE, QUOTE), (BACKSLASH, BACKSLASH)])
@@ -180,104 +181,84 @@ def _with_missing(part: Part, least: int, most: int | None) -> Part | None:
     """A counted part in which no position is dead: before a count, the number of missing keys is set to the number of characters that must
     follow. None if a position might be dead because of the least length.
     """
-    finals = np.flatnonzero(part.flags & FINAL).tolist()
-    weights = [(before, after, int(kind == COUNT)) for before, kind, _, _, after in part.moves.tolist()]
-    weights += [(before, after, 0) for before, _, _, after in part.arcs.tolist()]
-    backward: dict[int, list[tuple[int, int]]] = {}
-    for before, after, weight in weights:
-        backward.setdefault(after, []).append((before, weight))
-    shortest = _distances(backward, dict.fromkeys(finals, 0))
-    if least > shortest[0]:
-        loops = _looping(weights)
-        if most is None:
-            longer = _distances(backward, dict.fromkeys(loops, 0))
-            if len(longer) < len(shortest) - len(_outside(part)):
-                return None
-        else:
-            single = {state: shortest[state] for state in _single_loops(part, loops)}
-            longer = _distances(backward, single)
-            if any(longer.get(state) != count for state, count in shortest.items() if state not in _outside(part)):
-                return None
-    if most is None:
-        return part
-    moves, counts = part.moves.copy(), np.flatnonzero(part.moves[:, 1] == COUNT)
+    moves, arcs = part.moves.tolist(), part.arcs.tolist()
+    edges = [(before, after, int(kind == COUNT)) for before, kind, _, _, after in moves if kind != EXIT]
+    edges += [(before, after, 0) for before, _, _, after in arcs]
+    shortest = remaining(edges, 0, [before for before, kind, *_ in moves if kind == EXIT], least, most)
+    if shortest is None or most is None:
+        return None if shortest is None else part
+    changed, counts = part.moves.copy(), np.flatnonzero(part.moves[:, 1] == COUNT)
     inner = np.arange(part.states, part.states + len(counts))
-    later = moves[counts]
+    later = changed[counts]
     later[:, 0] = inner
-    moves[counts, 1], moves[counts, 2], moves[counts, 4] = MISS, [shortest[after] for after in moves[counts, 4].tolist()], inner
+    changed[counts, 1], changed[counts, 2], changed[counts, 4] = MISS, [shortest[after] for after in later[:, 4].tolist()], inner
     flags = np.append(part.flags, np.zeros(len(counts), np.uint8))
-    return Part(part.arcs, np.concatenate([moves, later]), flags)
-
-
-def _outside(part: Part) -> set[int]:
-    """The states after the last character: from the end of the tally on."""
-    is_outside = (part.flags & FINAL).astype(np.bool_)
-    is_outside[part.arcs[is_outside[part.arcs[:, 3]], 0]] = True
-    return {*np.flatnonzero(is_outside).tolist(), *part.moves[is_outside[part.moves[:, 4]], 0].tolist()}
-
-
-def _distances(backward: dict[int, list[tuple[int, int]]], seeds: dict[int, int]) -> dict[int, int]:
-    """The smallest number of characters from each state up to a seed, plus the number of the seed."""
-    found = dict(seeds)
-    by_count: dict[int, list[int]] = {}
-    for state, count in seeds.items():
-        by_count.setdefault(count, []).append(state)
-    while by_count:
-        count = min(by_count)
-        queue = by_count.pop(count)
-        for state in queue:
-            if found[state] < count:
-                continue
-            for before, weight in backward.get(state, ()):
-                if count + weight < found.get(before, count + weight + 1):
-                    found[before] = count + weight
-                    (queue if not weight else by_count.setdefault(count + 1, [])).append(before)
-    return found
-
-
-def _looping(weights: list[tuple[int, int, int]]) -> set[int]:
-    """The states on cycles that count."""
-    forward: dict[int, list[int]] = {}
-    for before, after, _ in weights:
-        forward.setdefault(before, []).append(after)
-    return {before for before, after, weight in weights if weight and _leads(forward, after, before)}
-
-
-def _leads(forward: dict[int, list[int]], start: int, end: int) -> bool:
-    waiting, seen = [start], {start}
-    while waiting:
-        state = waiting.pop()
-        if state == end:
-            return True
-        for after in forward.get(state, ()):
-            if after not in seen:
-                seen.add(after)
-                waiting.append(after)
-    return False
-
-
-def _single_loops(part: Part, loops: set[int]) -> set[int]:
-    """The states on cycles that count exactly one character."""
-    silent: dict[int, list[int]] = {}
-    moves = part.moves.tolist()
-    for before, kind, _, _, after in moves:
-        if kind != COUNT:
-            silent.setdefault(before, []).append(after)
-    for before, _, _, after in part.arcs.tolist():
-        silent.setdefault(before, []).append(after)
-    return {before for before, kind, _, _, after in moves if kind == COUNT and before in loops and _leads(silent, after, before)}
+    return Part(part.arcs, np.concatenate([changed, later]), flags)
 
 
 def _of_automaton(term: Strings) -> Part | None:
     """The part of a term whose strings become an automaton."""
-    language = term.language
-    if language.is_empty:
+    found = counted(term)
+    if found.is_empty:
         return None
     builder = PartBuilder()
-    start, last, end = builder.state(), builder.state(), builder.state()
-    builder.block(builder.text(start, b'"'), written_strings(language), last)
+    start, begun, last, end = (builder.state() for _ in range(4))
+    builder.read(start, QUOTE, QUOTE, begun)
     builder.read(last, QUOTE, QUOTE, end)
-    return builder.part(start, [end])
+    base = builder.states
+    if found.least or found.most is not None:
+        _add_counted(builder, found, begun, last)
+    else:
+        builder.block(begun, written_strings(found.language), last)
+    return builder.part(start, [end], [base + state for state in loops(found.language)])
+
+
+def _add_counted(builder: PartBuilder, found: Counted, start: int, end: int) -> None:
+    """Add strings whose characters a tally counts. The states of the language are the next states of the builder.
+
+    The number of missing keys is the number of characters that must follow a character: arcs inside a character are copied for each such
+    number.
+    """
+    block, is_outer = written_strings(found.language), ~is_inside(found.language)
+    base, limit = builder.states, len(is_outer)
+    builder.add(limit, NO_ARCS)
+    shortest = [0 if found.most is None else found.shortest[state] for state in range(limit)]
+    following: list[list[tuple[int, int, int]]] = [[] for _ in range(block.states)]
+    for before, first, last, after in block.arcs.tolist():
+        following[before].append((first, last, after))
+
+    def is_between(state: int) -> bool:
+        return state < limit and bool(is_outer[state])
+
+    @cache
+    def numbers(state: int) -> frozenset[int]:
+        """The numbers of characters that must follow the one that is read after a state."""
+        return frozenset().union(*([shortest[after]] if is_between(after) else numbers(after) for _, _, after in following[state]))
+
+    builder.enter(start, found.least, UNLIMITED if found.most is None else found.most, base)
+    outside = builder.state()
+    builder.exit(outside, end)
+    for state in block.final:
+        builder.skip(base + state, outside)
+    copies: dict[tuple[int, int], int] = {}
+    for state in np.flatnonzero(is_outer).tolist():
+        for number in numbers(state):
+            before, copies[state, number] = base + state, builder.state()
+            if number != shortest[state] or (number and not state):
+                before = builder.state()
+                builder.miss(base + state, number, before)
+            builder.count(before, copies[state, number])
+    waiting = [*copies]
+    for state, number in waiting:  # the loop appends to `waiting`
+        for first, last, after in following[state]:
+            if is_between(after):
+                if shortest[after] == number:
+                    builder.read(copies[state, number], first, last, base + after)
+            elif number in numbers(after):
+                if (after, number) not in copies:
+                    copies[after, number] = builder.state()
+                    waiting.append((after, number))
+                builder.read(copies[state, number], first, last, copies[after, number])
 
 
 def _of_others(texts: frozenset[str]) -> Part | None:

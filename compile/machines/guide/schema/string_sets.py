@@ -9,13 +9,17 @@ from functools import cached_property, lru_cache, reduce
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 from fst.compile.machines.guide.languages import Language, difference, intersection, union
+from fst.compile.machines.guide.lengths import edges_of, remaining
 from fst.compile.machines.guide.schema import formats
 from fst.compile.machines.guide.schema.patterns import anything, matching, nothing, of_length, of_strings, tree_of
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError
 
 MAX_TERMS = 16  # maximum number of terms of an intersection; more terms are joined to an automaton
+MAX_PAIRS = 1 << 16  # maximum number of states of an intersection of two sets of strings
 MAX_COUNT = 1 << 31  # larger than any length
 MAX_NAME = 64  # maximum length, in code points, of a string that is matched without an automaton
 MAX_LENGTH = 1 << 12  # maximum length, in code points, that is counted by copies: where a tally does not fit
@@ -155,7 +159,7 @@ class Strings(NamedTuple):
             is_within = self._is_within(self.patterns[0])
             if is_within is not None:
                 return not is_within
-        return _language(self).is_empty
+        return counted(self).is_empty
 
     def _is_within(self, pattern: Pattern) -> bool | None:
         """Whether a string of a pattern has a length of the term; None: not known."""
@@ -233,8 +237,25 @@ def both(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strin
 
 
 def _joined(terms: tuple[Strings, ...]) -> tuple[Strings, ...]:
-    """A set as one term."""
-    return terms if len(terms) < 2 else (Strings(patterns=(Pattern("", automaton=Automaton(language_of(terms))),)),)
+    """A set as one term for all terms with the same bounds of the length; as one term if these are many bounds."""
+    groups: dict[tuple[int, int | None], list[Strings]] = {}
+    for each in terms:
+        groups.setdefault((each.least, each.most), []).append(each)
+    if len(groups) ** 2 > MAX_TERMS:
+        return (_of_language(language_of(terms)),)
+    return tuple(_one(*group) for group in groups.values())
+
+
+def _one(*terms: Strings) -> Strings:
+    """The union of terms with the same bounds of the length."""
+    if len(terms) == 1:
+        return terms[0]
+    found = _of_language(language_of(tuple(each._replace(least=0, most=None) for each in terms)))
+    return found._replace(least=terms[0].least, most=terms[0].most)
+
+
+def _of_language(language: Language) -> Strings:
+    return Strings(patterns=(Pattern("", automaton=Automaton(language)),))
 
 
 def either(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strings, ...]:
@@ -269,24 +290,69 @@ def is_empty(terms: tuple[Strings, ...]) -> bool:
     return all(each.is_empty for each in terms)
 
 
+class Counted(NamedTuple):
+    """The strings of a language with a number of characters that a tally can count: as long as another character is counted only if the
+    string can be completed with at most `most` characters, it can be completed with at least `least`.
+
+    Attributes:
+        language: the language.
+        least, most: the bounds of the length, in code points; None: no bound.
+        shortest: the smallest number of characters from each state of the language on; empty without bounds.
+    """
+
+    language: Language
+    least: int
+    most: int | None
+    shortest: dict[int, int]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no such string."""
+        return self.language.is_empty or (self.most is not None and self.most < self.shortest[0])
+
+
+@lru_cache(maxsize=1 << 10)
+def counted(term: Strings) -> Counted:
+    """The strings of a term that is no list. States of the language count the least length only where a tally cannot count it."""
+    language = _language(term._replace(least=0, most=None))
+    if not term.least and term.most is None:
+        return Counted(language, 0, None, {})
+    shortest = _remaining(language, term.least, term.most)
+    if shortest is not None:
+        return Counted(language, term.least, term.most, shortest)
+    language = _language(term._replace(most=None))
+    shortest = _remaining(language, 0, term.most)
+    assert shortest is not None, "a least length of 0 makes no position dead"
+    return Counted(language, 0, term.most, shortest)
+
+
+def _remaining(language: Language, least: int, most: int | None) -> dict[int, int] | None:
+    return remaining(edges_of(language), 0, np.flatnonzero(language.is_final).tolist(), least, most)
+
+
 @lru_cache(maxsize=1 << 10)
 def _language(term: Strings) -> Language:
     if term.listed is not None:
         return of_strings(sorted(term.listed)) if term.listed else nothing()
-    if max(term.least, term.most or 0) > MAX_LENGTH:
-        raise UnsupportedError(
-            f"a length of {max(term.least, term.most or 0):,} is combined with a pattern whose strings are counted by copies; "
-            f"expected at most {MAX_LENGTH:,}"
-        )
-    found = anything()
     if term.least or term.most is not None:
-        found = of_length(term.least, term.most) if term.most is None or term.least <= term.most else nothing()
-    for each in term.patterns:
-        found = each.language if found is anything() else intersection(found, each.language)
-    for each in term.excluded:
-        found = difference(found, each.language)
-    without = [text for text in term.without if all(each.matches(text) for each in term.patterns)]
-    return difference(found, of_strings(sorted(without))) if without else found
+        copies = max(term.least, term.most or 0)
+        if copies > MAX_LENGTH:
+            raise UnsupportedError(
+                f"a length of {copies:,} is combined with a pattern whose strings are counted by copies; expected at most {MAX_LENGTH:,}"
+            )
+        if term.most is not None and term.most < term.least:
+            return nothing()
+        found = _language(term._replace(least=0, most=None))
+        return intersection(found, of_length(term.least, term.most), MAX_PAIRS)
+    if term.without:
+        without = [text for text in term.without if all(each.matches(text) for each in term.patterns)]
+        found = _language(term._replace(without=frozenset()))
+        return difference(found, of_strings(sorted(without)), MAX_PAIRS) if without else found
+    if term.excluded:  # terms that begin with the same patterns share their automata
+        return difference(_language(term._replace(excluded=term.excluded[:-1])), term.excluded[-1].language, MAX_PAIRS)
+    if len(term.patterns) > 1:
+        return intersection(_language(term._replace(patterns=term.patterns[:-1])), term.patterns[-1].language, MAX_PAIRS)
+    return term.patterns[0].language if term.patterns else anything()
 
 
 def language_of(terms: tuple[Strings, ...]) -> Language:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.compile.machines.guide.languages import MAX_STATES, Language, block_of, by_range, of_builder, ranges_of
-from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.numbers import written
 from fst.compile.machines.guide.schema.patterns import anything
 from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
+from fst.compile.patterns.code_points import of_text
 
 QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
 MAX_WRITTEN = 1 << 22  # maximum number of states of the texts of a set of strings
@@ -52,12 +52,20 @@ def written_strings(language: Language, symbol: int | None = None) -> Block:
     builder = Builder(MAX_WRITTEN)
     builder.room(len(targets) + len(states) * inner)
     columns = np.searchsorted(firsts, escaped)
-    for state in np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1)).tolist():
-        after = zip(escaped, targets[state, columns].tolist(), strict=True)
-        add_escapes(builder, state, {code: target for code, target in after if target >= 0})
+    states = np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1))
+    rows, kinds = np.unique(targets[np.ix_(states, columns)], axis=0, return_inverse=True)
+    after = [add_escaped(builder, {code: end for code, end in zip(escaped, row, strict=True) if end >= 0}) for row in rows.tolist()]
+    backslashes = np.full((len(states), 4), BACKSLASH)
+    backslashes[:, 0], backslashes[:, 3] = states, np.array(after, np.int64)[kinds.ravel()]
     targets[:, columns] = -1
-    every = [ranges_of(targets, firsts), arcs.reshape(-1, 4), np.array(builder.arcs, np.int64).reshape(-1, 4)]
+    every = [ranges_of(targets, firsts), arcs.reshape(-1, 4), backslashes, np.array(builder.arcs, np.int64).reshape(-1, 4)]
     return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist())
+
+
+def loops(language: Language) -> list[int]:
+    """The final states to which every character leads back."""
+    targets = _free_targets(*by_range(language))
+    return np.flatnonzero(language.is_final & (targets == np.arange(len(targets)))).tolist()
 
 
 def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -126,21 +134,35 @@ def _read_any(builder: Builder, start: int, ranges: str, end: int) -> int:
     return end
 
 
-def add_escapes(builder: Builder | PartBuilder, start: int, targets: dict[int, int]) -> None:
+def add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
     """Add the escape of each character in `targets`, leading to the character's target."""
-    if not targets:
-        return
-    after = builder.text(start, b"\\")
-    units: dict[int, int] = {}
+    if targets:
+        builder.read(start, BACKSLASH, BACKSLASH, add_escaped(builder, targets))
+
+
+def add_escaped(builder: Builder, targets: dict[int, int]) -> int:
+    """Add the escapes of characters without the backslash before them; return the state before them."""
+    after = builder.state()
+    units: dict[tuple[int, int], list[int]] = {}  # the low digits of the characters with the same high digit and target
     for code, target in targets.items():
         if code in SHORT:
             builder.text(after, SHORT[code].encode(), target)
-            continue
-        if not units:
-            zeros = builder.text(after, b"u00")
-            units = {high: builder.text(zeros, b"%d" % high) for high in (0, 1)}
-        for digit in dict.fromkeys((f"{code & 15:x}", f"{code & 15:X}")):
-            builder.text(units[code >> 4], digit.encode(), target)
+        else:
+            units.setdefault((code >> 4, target), []).append(code & 15)
+    if units:
+        zeros = builder.text(after, b"u00")
+        highs = {high: builder.text(zeros, b"%d" % high) for high in sorted({high for high, _ in units})}
+        for (high, target), digits in units.items():
+            for first, last in _ranges_of_digits(tuple(digits)):
+                builder.read(highs[high], first, last, target)
+    return after
+
+
+@lru_cache(maxsize=1 << 10)
+def _ranges_of_digits(digits: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The ranges of bytes of hexadecimal digits."""
+    edges = of_text(letter for digit in digits for letter in (f"{digit:x}", f"{digit:X}")).tolist()
+    return [(first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 @cache
