@@ -66,6 +66,7 @@ class Counts(Fields, dtype=np.int64):
     arcs: Scalar  # number of arcs of `Steps`
     phase: Scalar  # of a mask, see `kernels.late`
     node: Scalar  # the node where a scan goes on
+    shared: Scalar  # the set whose mask is shared by the tokens of some first bytes, see `kernels.late`; `NONE`: no set
 
 
 class Work(NamedTuple):

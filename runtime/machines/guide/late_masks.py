@@ -115,20 +115,16 @@ class LateMasks:
 
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `StateMasks.copy`."""
-        out[:, self.words :] = 0
         numbers = states.tolist()
-        wrong = next((state for state in numbers if not NO_STATE <= state < len(self)), None)
-        if wrong is not None:
-            raise not_a_state(wrong, len(self))
-        rows = self._masks([*dict.fromkeys(numbers)])
-        for place, state in enumerate(numbers):
-            out[place, : self.words] = rows[state]
+        found = self._masks(numbers)
+        if out.shape[1] > self.words:
+            out[:, self.words :] = 0
+        for row, state in zip(out, numbers, strict=True):
+            row[: self.words] = found[state]
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
-        with self._lock:
-            row = self._used(state)
-        return (self._masks([state])[state] if row is None else row).copy()
+        return self._masks([state])[state].copy()
 
     def mask_within(self, state: int, left: int) -> Array:
         """The mask of a state with only the tokens after which a text can be completed with the tokens that are left."""
@@ -141,37 +137,36 @@ class LateMasks:
         return row
 
     def _masks(self, states: list[int]) -> dict[int, Array]:
-        """The masks of different states."""
-        found = dict[int, Array]()
+        """The masks of states."""
+        found, missing, kept = dict[int, Array](), dict[int, None](), self._kept
         with self._lock:
             for state in states:
-                row = self._used(state)
-                if row is not None:
-                    found[state] = row
-        missing = [state for state in states if state not in found]
+                row = kept.pop(state, None)
+                if row is None:
+                    missing[state] = None
+                else:
+                    kept[state] = found[state] = row  # it is now the one that was used last
         if missing:
-            found |= zip(missing, self._made(missing), strict=True)
+            made = self._made([*missing])
+            found.update(made)
             with self._lock:
-                self._kept |= {state: found[state] for state in missing[-self._most :]}
-                while len(self._kept) > self._most:
-                    del self._kept[next(iter(self._kept))]
+                kept.update(made)
+                while len(kept) > self._most:
+                    del kept[next(iter(kept))]
         return found
 
-    def _made(self, states: list[int]) -> list[Array]:
+    def _made(self, states: list[int]) -> dict[int, Array]:
         """New masks of states."""
+        for state in states:
+            if not NO_STATE <= state < len(self):
+                raise not_a_state(state, len(self))
         known = [state for state in states if state not in (NO_STATE, ENDED)]
-        rows = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
-        found = [rows[state] if state in rows else np.zeros(self.words, np.uint32) for state in states]
-        for state, row in zip(states, found, strict=True):
-            self._add_end(state, row)
+        found = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
+        for state in states:
+            if state not in found:
+                found[state] = np.zeros(self.words, np.uint32)
+            self._add_end(state, found[state])
         return found
-
-    def _used(self, state: int) -> Array | None:
-        """The mask of a state if it is kept; it is then the one that was used last."""
-        row = self._kept.pop(state, None)
-        if row is not None:
-            self._kept[state] = row
-        return row
 
     def _add_end(self, state: int, row: Array) -> None:
         """Add the token that ends a text to the mask of a state where a text may end."""

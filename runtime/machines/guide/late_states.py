@@ -60,16 +60,10 @@ class LateStates:
     def mask(self, state: int) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
         if state != START:
-            return self._mask(self._walker, state)
-        row = np.zeros(self._vocabulary.words + 1, np.uint32)
-        self._walker.fill_mask(self._first, self._vocabulary.first, row)
+            return self._walker.mask(state, self._vocabulary.trie)
+        row = self._walker.mask(self._first, self._vocabulary.first)
         add_bits(row, self._vocabulary.silent)
-        return row[:-1]
-
-    def _mask(self, walker: Walker, number: int) -> Array:
-        row = np.zeros(self._vocabulary.words + 1, np.uint32)
-        walker.fill_mask(number, self._vocabulary.trie, row)
-        return row[:-1]
+        return row
 
     def mask_within(self, state: int, left: int, ending: int) -> Array:
         """`mask` with only the tokens after which a text can be completed: `left` tokens are left, of which `ending` end the text.
@@ -103,7 +97,7 @@ class LateStates:
             copies = self._idle.pop() if self._idle else Copies(self._walker, Walker(self._store, self._vocabulary))
             for place in places:
                 state = states[place]
-                found[place] = self.mask(state) if state == START else self._mask(copies.walker, copies.number(state))
+                found[place] = self.mask(state) if state == START else copies.walker.mask(copies.number(state), self._vocabulary.trie)
             self._idle.append(copies)
 
         helpers = [shared_pool().submit(work) for _ in range(count - 1)]

@@ -48,6 +48,7 @@ class Walker:
 
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
         self._store, self._strings = store, string_tokens(vocabulary)
+        self._mask = np.empty(vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
@@ -90,12 +91,13 @@ class Walker:
                 self._provide(found)
         return bool(found == 1)
 
-    def fill_mask(self, number: int, trie: Trie, row: Array) -> None:
-        """Set the bits of the tokens of a trie that are read from a set, in uint32[words + 1]; the last word has no meaning."""
+    def mask(self, number: int, trie: Trie) -> Array:
+        """uint32[words], the bits of the tokens of a trie that are read from a set."""
         with self.lock:
             self._work.counts.phase, self._is_freed = BEGUN, False
-            while (found := mask_items.call(number, trie, self._strings, *self._arrays(), row)) <= NO_ROOM:
+            while (found := mask_items.call(number, trie, self._strings, *self._arrays(), self._mask)) <= NO_ROOM:
                 self._provide(found)
+            return self._mask[:-1].copy()
 
     def sets_after(self, number: int, trie: Trie, ids: int) -> Array:
         """int64[ids], the set after each token of a trie that is read from a set; `DEAD` for other ids."""

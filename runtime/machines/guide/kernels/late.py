@@ -15,6 +15,7 @@ from fst.machines.guide.kernels.items import (
     MOST,
     PARENT,
     USED,
+    close,
     expand,
     frame_of,
     item_of,
@@ -22,10 +23,11 @@ from fst.machines.guide.kernels.items import (
     position_of,
     row_of,
     sort,
+    tallied,
     target_of,
 )
 from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
-from fst.machines.guide.parts import FREE, OPEN, UNLIMITED
+from fst.machines.guide.parts import ENTER, FREE, OPEN, SKIP, UNLIMITED
 from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
 
 DEPTH_SHIFT = np.uint32(8)
@@ -133,12 +135,12 @@ def set_bit(number, mask):
 
 @part
 def next_root(byte, trie, steps, work):
-    """The first node of the trie for a byte from `byte` on that the set ``work.path[0]`` reads, or all of them before it has steps; the
-    number of nodes if there is none.
+    """The first node of the trie for a byte from `byte` on that the set ``work.path[0]`` reads, and that does not lead to the shared set,
+    or all of them before the set has steps. The number of nodes if there is none.
     """
     row = steps.rows[work.path[0]]
     for each in range(np.int64(byte), 256):
-        if trie.roots[each] >= 0 and (row < 0 or steps.targets[row, each] != NONE):
+        if trie.roots[each] >= 0 and (row < 0 or (steps.targets[row, each] != NONE and steps.targets[row, each] != work.counts.shared)):
             return np.uint64(trie.roots[each])
     return np.uint64(len(trie.labels))
 
@@ -235,6 +237,53 @@ def scan_after(least, most, strings, parts, pool, steps, work, mask):
     return np.int64(DONE)
 
 
+@inlined
+def is_free(number, parts, pool):
+    """Whether a set is one free item."""
+    start = pool.starts[number]
+    return pool.starts[number + 1] - start == 1 and parts.positions[position_of(pool.cells[start]), 2] & FREE != 0
+
+
+@part
+def free_item(number, parts, pool, work):
+    """The free item that a set is, or becomes without a choice, such as by the move that enters a tally; `NONE`: there is none; or another
+    negative result.
+    """
+    start = pool.starts[number]
+    item = pool.cells[start]
+    if pool.starts[number + 1] - start != 1:
+        return np.int64(NONE)
+    while not parts.positions[position_of(item), 2]:
+        position, frame = position_of(item), frame_of(item)
+        move = parts.positions[position, 1]
+        kind, first, second, target = parts.moves[move, 0], parts.moves[move, 1], parts.moves[move, 2], parts.moves[move, 3]
+        is_only = parts.positions[position + 1, 1] - move == 1 and parts.positions[position + 1, 0] == parts.positions[position, 0]
+        if not is_only or (kind != SKIP and kind != ENTER):
+            return np.int64(NONE)
+        if kind == ENTER:
+            frame = tallied(kind, first, second, frame, pool, work)
+            if frame < 0:
+                return frame
+        item = item_of(target, frame)
+    return item if parts.positions[position_of(item), 2] & FREE else np.int64(NONE)
+
+
+@part
+def reads_all(number, parts, pool, work):
+    """Whether all sequences of unescaped characters are read from a set, since one of its items is open, or free without a bound of the
+    number of characters: 1 or 0; or a negative result.
+    """
+    failed = close(number, parts, pool, work)
+    if failed < 0:
+        return failed
+    for place in range(work.counts.found):
+        flags, start = parts.positions[position_of(work.found[place]), 2], pool.starts[frame_of(work.found[place])]
+        is_bounded = pool.starts[frame_of(work.found[place]) + 1] > start and pool.cells[start] < 0 and pool.cells[start + MOST] >= 0
+        if flags & OPEN or (flags & FREE and not is_bounded):
+            return np.int64(1)
+    return np.int64(0)
+
+
 @part
 def fill_free(item, strings, parts, pool, steps, work, mask):
     """Make the mask before a character of a string in which all characters are allowed; return `DONE`, or a negative result."""
@@ -329,17 +378,66 @@ def is_loop(number, parts, pool, steps, work):
 
 
 @part
+def share(number, strings, parts, pool, steps, work, mask):
+    """Begin the mask of an open set with the mask of the free set to which most characters lead, such as that after a letter with which no
+    name begins. This set leads back to itself, so the tokens that begin with these characters are the same. The other tokens that are not
+    plain are left out; a scan adds them.
+
+    Returns:
+        `DONE`; `NONE`: there is no such set; or another negative result.
+    """
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    found = np.int64(NONE)
+    for byte in range(SPACE, 0x80):
+        target = target_of(row, byte, pool, steps, work)
+        if target < NONE:
+            return target
+        if found == NONE and target != NONE and is_free(target, parts, pool):
+            found = target
+    if found == NONE:
+        return found
+    done = fill_free(pool.cells[pool.starts[found]], strings, parts, pool, steps, work, mask)
+    if done < 0:
+        return done
+    loop, row, trie = row_of(found, parts, pool, steps, work), row_of(number, parts, pool, steps, work), strings.others
+    if loop < 0 or row < 0:
+        return min(loop, row)
+    for byte in range(256):
+        if trie.roots[byte] < 0:
+            continue
+        if steps.targets[row, byte] == found:
+            after = target_of(loop, byte, pool, steps, work)
+            if after < NONE:
+                return after
+            if after == found:
+                continue
+            return np.int64(NONE)  # the free set counts its characters
+        for node in range(trie.roots[byte], trie.skips[trie.roots[byte]]):
+            mask[trie.tokens[node] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[node] & BIT))
+    work.counts.shared = found
+    return np.int64(DONE)
+
+
+@part
 def begin_mask(number, strings, parts, pool, steps, work, mask):
     """Set the bits of the tokens that need no scan; return the phase that follows, or a negative result."""
-    start, end = pool.starts[number], pool.starts[number + 1]
-    flags = np.int64(0)
-    for place in range(start, end):
-        item = pool.cells[place]
-        flags |= parts.positions[position_of(item), 2] & (FREE | OPEN)
-    if flags & FREE and end - start == 1:
-        found = fill_free(pool.cells[start], strings, parts, pool, steps, work, mask)
+    work.counts.shared = NONE
+    item = free_item(number, parts, pool, work)
+    if item >= 0:
+        found = fill_free(item, strings, parts, pool, steps, work, mask)
         return found if found < 0 else np.int64(FILLED)
-    if not flags & OPEN:
+    if item != NONE:
+        return item
+    is_open = reads_all(number, parts, pool, work)
+    if is_open < 0:
+        return is_open
+    if is_open:
+        found = share(number, strings, parts, pool, steps, work, mask)
+        if found != NONE:
+            return found if found < 0 else np.int64(OTHERS)
+    else:
         found = is_loop(number, parts, pool, steps, work)
         if found <= 0:
             return found if found < 0 else np.int64(ALL)
@@ -358,12 +456,14 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
         parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
-        mask: uint32[words + 1], initially 0; the last word gets the bits of nodes without tokens.
+        mask: output, uint32[words + 1]; the last word gets the bits of nodes without tokens.
 
     Returns:
         `DONE`, or a negative result, after which the caller calls again.
     """
     if work.counts.phase == BEGUN:
+        for word in range(len(mask)):
+            mask[word] = 0
         begun = begin_mask(number, strings, parts, pool, steps, work, mask)
         if begun < 0:
             return begun
