@@ -60,8 +60,8 @@ class LateStates:
     def mask(self, state: int) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
         if state != START:
-            return self._walker.mask(state, self._vocabulary.trie)
-        row = self._walker.mask(self._first, self._vocabulary.first)
+            return self._walker.mask(state)
+        row = self._walker.mask(self._first, is_first=True)
         add_bits(row, self._vocabulary.silent)
         return row
 
@@ -97,7 +97,7 @@ class LateStates:
             copies = self._idle.pop() if self._idle else Copies(self._walker, Walker(self._store, self._vocabulary))
             for place in places:
                 state = states[place]
-                found[place] = self.mask(state) if state == START else copies.walker.mask(copies.number(state), self._vocabulary.trie)
+                found[place] = self.mask(state) if state == START else copies.walker.mask(copies.number(state))
             self._idle.append(copies)
 
         helpers = [shared_pool().submit(work) for _ in range(count - 1)]

@@ -62,7 +62,7 @@ def _string_tokens(vocabulary: Vocabulary) -> StringTokens:
     far = far[np.argsort(-chars[far], kind="stable")]
     after, after_ends, quoted = _after_quotes(data, ends, np.flatnonzero(kinds == QUOTED), quotes)
     others = trie_of(data, ends, np.flatnonzero(kinds != PLAIN))
-    plain, *rows = (_mask(vocabulary, is_set) for is_set in (kinds == PLAIN, *within))
+    plain, *rows = (mask_of(vocabulary, is_set) for is_set in (kinds == PLAIN, *within))
     longer = far.astype(np.uint32), chars[far]
     return StringTokens(plain, np.stack(rows), *longer, after, after_ends, quoted, chars[quoted], others)
 
@@ -83,7 +83,7 @@ def _after_quotes(data: Array, ends: Array, quoted: Ints, quotes: Array) -> tupl
     return trie._replace(tokens=renumbered), after_ends, quoted[np.argsort(numbers, kind="stable")].astype(np.uint32)
 
 
-def _mask(vocabulary: Vocabulary, is_set: NDArray[np.bool_]) -> Array:
+def mask_of(vocabulary: Vocabulary, is_set: NDArray[np.bool_]) -> Array:
     """uint32[words + 1], the mask of the tokens for which `is_set` is true."""
     row, bits = np.zeros(vocabulary.words + 1, "<u4"), np.packbits(is_set, bitorder="little")
     row.view(np.uint8)[: len(bits)] = bits

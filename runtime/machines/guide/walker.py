@@ -11,12 +11,16 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.guide.item_arguments import (
+    ALL,
     BEGUN,
     DEAD,
+    MAX_CHAIN,
+    NO_CLASS,
     NO_PART,
     NO_ROOM,
     NO_ROW,
     NO_WORK,
+    NONE,
     OUTERMOST,
     Counts,
     Parts,
@@ -25,6 +29,7 @@ from fst.machines.guide.item_arguments import (
 )
 from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.vocabulary import Trie, Vocabulary
+from fst.runtime.machines.guide.class_tokens import class_tokens
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
@@ -47,7 +52,8 @@ class Walker:
     """
 
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
-        self._store, self._strings = store, string_tokens(vocabulary)
+        self._store, self._vocabulary = store, vocabulary
+        self._strings, self._classes = string_tokens(vocabulary), class_tokens(vocabulary)
         self._mask = np.empty(vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
@@ -91,11 +97,16 @@ class Walker:
                 self._provide(found)
         return bool(found == 1)
 
-    def mask(self, number: int, trie: Trie) -> Array:
-        """uint32[words], the bits of the tokens of a trie that are read from a set."""
+    def mask(self, number: int, *, is_first: bool = False) -> Array:
+        """uint32[words], the bits of the tokens, or of the first tokens, that are read from a set."""
+        trie = self._vocabulary.first if is_first else self._vocabulary.trie
         with self.lock:
-            self._work.counts.phase, self._is_freed = BEGUN, False
-            while (found := mask_items.call(number, trie, self._strings, *self._arrays(), self._mask)) <= NO_ROOM:
+            counts, self._is_freed = self._work.counts, False
+            counts.phase = BEGUN
+            if is_first:  # whose bytes are not those by which tokens are classified
+                self._mask[:], self._work.path[0] = 0, number
+                counts.phase, counts.node, counts.shared = ALL, 0, NONE
+            while (found := mask_items.call(number, trie, self._strings, self._classes.masks, *self._arrays(), self._mask)) <= NO_ROOM:
                 self._provide(found)
             return self._mask[:-1].copy()
 
@@ -149,6 +160,8 @@ class Walker:
             self._store.start_of(int(self._work.counts.needed))
         elif failed == NO_ROW:
             self._free_rows()
+        elif failed == NO_CLASS:
+            self._classes.add(self._work.members)
         elif failed == NO_WORK:
             self._enlarge_work()
         else:
@@ -173,7 +186,8 @@ class Walker:
             found = f"a text can be read in more than {MAX_ITEMS:,} ways at once"
             raise UnsupportedError(f"{found}; make the pattern or the grammar less ambiguous")
         larger = _work(room, len(self._work.path) - 1)
-        larger.counts[:], larger.path[:] = self._work.counts, self._work.path
+        for name in ("counts", "path", "members", "chain"):
+            getattr(larger, name)[:] = getattr(self._work, name)
         larger.counts.stamp = 0
         self._work = larger
 
@@ -182,4 +196,5 @@ def _work(room: int, longest: int) -> Work:
     """Working arrays for sets of at most `room` items."""
     slots = 1 << (2 * room - 1).bit_length()
     arrays = np.empty(room, np.int64), np.zeros(slots, np.int64), np.empty(slots, np.int64), np.empty((room, 2), np.int64)
-    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.int64), np.zeros(longest + 1, np.int64))
+    chain = np.zeros(4, np.uint64), np.zeros(MAX_CHAIN + 1, np.int64)
+    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.int64), np.zeros(longest + 1, np.int64), *chain)

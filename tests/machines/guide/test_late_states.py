@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from functools import cache
 
@@ -29,6 +30,10 @@ from fst.tables.strings import stored_bytes
 PIECES = '" "} ", ": a aa bc a" bca", \\ \\" \\u \\u00 e9 \\u00e9 \\ud83d \\ude00 \\n n é a€ 😀'.encode().split()
 CUT = [b"\xc3", b"\xa9", b"\xe2\x82", b"\xac", b"\xf0\x9f", b"\x9f\x98", b'\x80"', b"\xff", b"\n", b"a\n"]
 JSON_TOKENS = [*PIECES, *CUT, b" ", b"  ", b"aaaaaaaaaaaaaaaaaaaaaaaa", b"{", b"}", b":", b", ", b"aa"]
+
+SIZES, ENDS, DRAW = (*range(1, 12), 23, 24, 25, 30), ("", "-", "-ad", "é,", "0"), random.Random(5)
+DRAWN = ["".join(DRAW.choices("abcdefghijkl", k=size)) + end for size in SIZES for end in ENDS]
+WORDS = [*dict.fromkeys(map(str.encode, [*DRAWN, "e", "l", "é", "éé", "é-ab", "-", "a-b-c", ",", "0", "!"]))]
 
 
 def vocabulary(contents: Sequence[bytes]) -> Vocabulary:
@@ -156,6 +161,13 @@ STRINGS = {
     "pattern": part_of_regex('"([^"\\\\]|\\\\.)*"[,}]'),
     "controls": part_of_regex('"[^"]*",'),
     "one character": part_of_regex('"[a-z]*",'),
+    "loop": part_of_regex("([a-l]|é)[a-lé]*[,}]"),
+    "class": part_of_regex("[a-l]+(-[a-l]+|é)*,"),
+    "chain": part_of_regex("([a-l]{8}-){2}[a-l]{5}"),
+    "counted": part_of_regex("[a-l]{5,70},"),
+    "four": part_of_regex("[a-l]{4}[0-9]"),
+    "unlike": part_of_regex("[a-l]{6}[a-k]{3}!?"),
+    "all but one": part_of_regex('[^,"]+,'),
 }
 
 
@@ -165,7 +177,7 @@ def test_masks_are_the_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     for rows in (walker.MAX_ROWS, 2):
         monkeypatch.setattr(walker, "FIRST_ROWS", 2)
         monkeypatch.setattr(walker, "MAX_ROWS", rows)
-        known = vocabulary(JSON_TOKENS)
+        known = vocabulary(JSON_TOKENS + WORDS)
         states = LateStates(OnePart(STRINGS[name]), known)
         found, waiting = {states.start}, [states.start]
         for state in waiting:  # the loop appends to `waiting`

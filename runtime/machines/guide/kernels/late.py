@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import ALL, BEGUN, FILLED, NO_WORK, NONE, OTHERS
+from fst.machines.guide.item_arguments import ALL, BEGUN, CLASS, FILLED, NO_WORK, NONE, OTHERS
 from fst.machines.guide.kernels.items import (
     LEAST,
     MISSING,
@@ -28,7 +28,8 @@ from fst.machines.guide.kernels.items import (
 )
 from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
 from fst.machines.guide.parts import ENTER, FREE, OPEN, SKIP, UNLIMITED
-from fst.runtime.machines.guide.kernels.strings import BACKSLASH, QUOTE, SPACE
+from fst.runtime.machines.guide.kernels.classes import begin_class, scan_class
+from fst.runtime.machines.guide.kernels.strings import QUOTE, SPACE
 
 DEPTH_SHIFT = np.uint32(8)
 DONE = 0
@@ -311,72 +312,6 @@ def fill_free(item, strings, parts, pool, steps, work, mask):
     return scan_after(least, most, strings, parts, pool, steps, work, mask)
 
 
-@inlined
-def or_no_set(number):
-    """0, no set, instead of `NONE`."""
-    return number + (number == NONE)
-
-
-@part
-def after_long(number, byte, parts, pool, steps, work):
-    """The set after every character of several bytes whose first byte is `byte`; 0 if it is not the same for all; or a negative result."""
-    more = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-    low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
-    high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
-    row = row_of(number, parts, pool, steps, work)
-    if row < 0:
-        return row
-    number = target_of(row, byte, pool, steps, work)
-    for _ in range(more):
-        if number < 0:
-            return or_no_set(number)
-        row = row_of(number, parts, pool, steps, work)
-        if row < 0:
-            return row
-        number = target_of(row, low, pool, steps, work)
-        for each in range(low, high + 1):
-            other = target_of(row, each, pool, steps, work)
-            if other < NONE:
-                return other
-            if other != number:
-                return np.int64(0)
-        low, high = 0x80, 0xBF
-    return or_no_set(number)
-
-
-@part
-def after_plain(number, parts, pool, steps, work):
-    """The set after every character that is unescaped in a string of JSON; 0 if it is not the same for all; or a negative result."""
-    row = row_of(number, parts, pool, steps, work)
-    if row < 0:
-        return row
-    after = target_of(row, SPACE, pool, steps, work)
-    for byte in range(SPACE, 0x80):
-        if after < 0:
-            return or_no_set(after)
-        other = target_of(row, byte, pool, steps, work) if byte != QUOTE and byte != BACKSLASH else after
-        if other != after:
-            return min(or_no_set(other), np.int64(0))
-    for byte in range(0xC2, 0xF5):
-        found = after_long(number, byte, parts, pool, steps, work)
-        if found != after:
-            return min(found, np.int64(0))
-    return after
-
-
-@part
-def is_loop(number, parts, pool, steps, work):
-    """Whether all sequences of unescaped characters are read from a set, since all characters lead to one set, and from there back to it:
-    1 or 0; or a negative result.
-    """
-    for _ in range(2):
-        after = after_plain(number, parts, pool, steps, work)
-        if after <= 0 or after == number:
-            return min(after, np.int64(1))
-        number = after
-    return np.int64(0)
-
-
 @part
 def share(number, strings, parts, pool, steps, work, mask):
     """Begin the mask of an open set with the mask of the free set to which most characters lead, such as that after a letter with which no
@@ -421,7 +356,7 @@ def share(number, strings, parts, pool, steps, work, mask):
 
 
 @part
-def begin_mask(number, strings, parts, pool, steps, work, mask):
+def begin_mask(number, strings, classes, parts, pool, steps, work, mask):
     """Set the bits of the tokens that need no scan; return the phase that follows, or a negative result."""
     work.counts.shared = NONE
     item = free_item(number, parts, pool, work)
@@ -438,16 +373,17 @@ def begin_mask(number, strings, parts, pool, steps, work, mask):
         if found != NONE:
             return found if found < 0 else np.int64(OTHERS)
     else:
-        found = is_loop(number, parts, pool, steps, work)
-        if found <= 0:
-            return found if found < 0 else np.int64(ALL)
+        found = begin_class(number, classes, parts, pool, steps, work, mask)
+        if found != NONE:
+            return found if found < 0 else np.int64(CLASS)
+        return np.int64(ALL)
     for word in range(len(mask)):
         mask[word] = strings.plain[word]
     return np.int64(OTHERS)
 
 
 @kernel
-def mask_items(number, trie, strings, parts, pool, steps, work, mask):
+def mask_items(number, trie, strings, classes, parts, pool, steps, work, mask):
     """Make the mask of a set, see `fst.runtime.machines.guide.late_states.LateStates.mask`. Before the first call, ``work.counts.phase`` is
     `BEGUN`; after a negative result, the mask stays as it is for the next call.
 
@@ -455,6 +391,7 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
         number: the set.
         trie: the `fst.machines.guide.vocabulary.Trie` of the vocabulary.
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
+        classes: a `fst.runtime.machines.guide.class_tokens.ClassMasks`.
         parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
         mask: output, uint32[words + 1]; the last word gets the bits of nodes without tokens.
 
@@ -464,13 +401,15 @@ def mask_items(number, trie, strings, parts, pool, steps, work, mask):
     if work.counts.phase == BEGUN:
         for word in range(len(mask)):
             mask[word] = 0
-        begun = begin_mask(number, strings, parts, pool, steps, work, mask)
+        begun = begin_mask(number, strings, classes, parts, pool, steps, work, mask)
         if begun < 0:
             return begun
         work.path[0], work.counts.node, work.counts.phase = number, 0, begun
     found = np.int64(DONE)
     if work.counts.phase == ALL:
         found = scan_from(trie, parts, pool, steps, work, mask)
+    elif work.counts.phase == CLASS:
+        found = scan_class(trie, parts, pool, steps, work, mask)
     elif work.counts.phase == OTHERS:
         found = scan_from(strings.others, parts, pool, steps, work, mask)
     if found < 0:

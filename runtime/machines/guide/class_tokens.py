@@ -1,0 +1,69 @@
+"""The tokens of a vocabulary whose characters are all in a class, such as letters and digits; they are found once for all guides."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.machines.guide.arguments import GROUPS
+from fst.machines.guide.item_arguments import MAX_CHAIN
+from fst.machines.guide.vocabulary import Vocabulary
+from fst.runtime.machines.guide.string_tokens import mask_of
+
+KEPT = 64  # number of classes
+
+sign_tokens, fill_class = (Deferred("fst.runtime.machines.guide.kernels.classes", name) for name in ("sign_tokens", "fill_class"))
+
+
+class ClassMasks(NamedTuple):
+    """The masks of classes.
+
+    Attributes:
+        count: int64[1], the number of classes.
+        keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters.
+        rows: uint32[KEPT, words + 1], the masks of the tokens whose characters, the last of which may be incomplete, are in each class.
+        short: uint32[MAX_CHAIN + 1, words + 1], the masks of the tokens of at most n bytes.
+        groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
+    """
+
+    count: Array
+    keys: Array
+    rows: Array
+    short: Array
+    groups: Array
+
+
+class ClassTokens:
+    """The masks of the classes that guides of a vocabulary have met. Threads read `masks` without a lock: a row is complete before it is
+    counted, and is not changed.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        data, ends = vocabulary.tokens[:2]
+        self._signatures, self._lock = np.empty((vocabulary.size, 4), np.uint64), Lock()
+        sign_tokens.call(data, ends, self._signatures)
+        sizes = np.diff(ends, prepend=0)
+        short = np.stack([mask_of(vocabulary, sizes <= most) for most in range(MAX_CHAIN + 1)])
+        self.masks = self._with_room(short)
+
+    def _with_room(self, short: Array) -> ClassMasks:
+        return ClassMasks(np.zeros(1, np.int64), np.zeros((KEPT, 4), np.uint64), np.empty((KEPT, short.shape[1]), np.uint32), short, GROUPS)
+
+    def add(self, key: Array) -> None:
+        """Make the mask of a class; after `KEPT` classes, begin again."""
+        with self._lock:
+            masks = self.masks if self.masks.count[0] < KEPT else self._with_room(self.masks.short)
+            row = masks.count[0]
+            fill_class.call(key, self._signatures, masks.rows[row])
+            masks.keys[row] = key
+            masks.count[0] += 1
+            self.masks = masks
+
+
+def class_tokens(vocabulary: Vocabulary) -> ClassTokens:
+    """The masks of classes of a vocabulary."""
+    return vocabulary.once("class tokens", lambda: ClassTokens(vocabulary))

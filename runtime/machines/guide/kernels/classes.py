@@ -1,0 +1,271 @@
+"""Masks of classes of characters: most tokens at a place where a class is repeated are decided by the class alone.
+
+A *chain* begins at a set: each character of the class leads from one of its sets to the next. A chain is a loop if its last set leads to
+itself; then the class may have characters of several bytes, too. A token whose characters are all in the class, and that is not longer than
+the chain, is read. Of the other tokens, only those are scanned that contain a byte by which the chain can be left, its *exits*.
+
+Example: in ``[a-z]{2}-``, the class is a to z, the chain has the sets before, between and after the two letters, and the exit is "-".
+
+Preconditions: those of `fst.machines.guide.kernels.items`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel, part
+from fst.machines.guide.item_arguments import NO_CLASS, NONE, UNKNOWN
+from fst.machines.guide.kernels.items import expand, row_of, target_of
+from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT
+from fst.runtime.machines.guide.kernels.strings import INCOMPLETE, WRONG, unescaped
+
+CONTINUED = 2  # the first two bits of the second and following bytes of a character
+ASCII, LEADS, FIRST_LEAD, END_LEADS = 0x80, 0x80, 0xC2, 0xF5
+SHORT = 4  # number of steps of a chain, other than a loop, below which a scan is short
+FEW = 10  # number of characters of ASCII in a class below which a scan is short
+UNBOUNDED = 1 << 30  # instead of a number of bytes
+DEPTH_SHIFT = np.uint32(8)
+LETTERS = (0x61, 0x41)  # a class that contains neither is not looked for
+
+
+@inlined
+def has(key, byte):
+    """Whether a set of bytes, uint64[4], contains a byte."""
+    return key[byte >> 6] >> np.uint64(byte & 63) & U1 != np.uint64(0)
+
+
+@inlined
+def put(key, byte):
+    """Add a byte to a set of bytes."""
+    key[byte >> 6] |= U1 << np.uint64(byte & 63)
+
+
+@kernel
+def sign_tokens(data, ends, signatures):
+    """Store the first bytes of the characters of each token.
+
+    Args:
+        data: uint8[n], the bytes of all tokens.
+        ends: int64[ids], the end of each token.
+        signatures: output, uint64[ids, 4], sets of bytes; byte 0x80 is in those of tokens that are empty, or do not begin a text in UTF-8.
+    """
+    start = np.int64(0)
+    for token in range(len(ends)):
+        key, end = signatures[token], ends[token]
+        for word in range(4):
+            key[word] = 0
+        place = start
+        if start == end:
+            put(key, np.int64(LEADS))
+        while place < end:
+            byte = np.int64(data[place])
+            after = np.int64(place + 1) if byte < ASCII else unescaped(data, place, end)
+            put(key, byte if after != WRONG else np.int64(LEADS))
+            place = end if after in (WRONG, INCOMPLETE) else after
+        start = end
+
+
+@kernel
+def fill_class(key, signatures, row):
+    """Make the mask of the tokens whose characters are all in a class.
+
+    Args:
+        key: uint64[4], the first bytes of the characters of the class.
+        signatures: see `sign_tokens`.
+        row: output, uint32[words + 1].
+    """
+    for word in range(len(row)):
+        row[word] = 0
+    for token in range(len(signatures)):
+        outside = np.uint64(0)
+        for word in range(4):
+            outside |= signatures[token, word] & ~key[word]
+        row[token >> 5] |= ONE * np.uint32(outside == 0) << np.uint32(token & 31)
+
+
+@part
+def after_long(number, byte, parts, pool, steps, work):
+    """The set after every character of several bytes whose first byte is `byte`; `NONE` if it is not the same for all; or another negative
+    result.
+    """
+    more = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+    low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+    high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    number = target_of(row, byte, pool, steps, work)
+    for _ in range(more):
+        if number < 0:
+            return number
+        row = row_of(number, parts, pool, steps, work)
+        if row < 0:
+            return row
+        number = target_of(row, low, pool, steps, work)
+        for each in range(low, high + 1):
+            other = target_of(row, each, pool, steps, work)
+            if other != number:
+                return min(other, np.int64(NONE))
+        low, high = 0x80, 0xBF
+    return number
+
+
+@part
+def begin_chain(number, parts, pool, steps, work):
+    """Store the class of the characters of ASCII that lead from a set to one other set, and the first two sets of the chain; return the
+    number of these characters, or a negative result.
+    """
+    for word in range(4):
+        work.members[word] = 0
+    row, size, following = row_of(number, parts, pool, steps, work), np.int64(0), np.int64(NONE)
+    if row < 0:
+        return row
+    for letter in LETTERS:
+        if following == NONE:
+            following = target_of(row, letter, pool, steps, work)
+    if following < 0:
+        return following if following < NONE else size
+    for byte in range(ASCII):
+        target = target_of(row, byte, pool, steps, work)
+        if target < NONE:
+            return target
+        if target == following:
+            put(work.members, byte)
+            size += 1
+    work.chain[0], work.chain[1] = number, following
+    return size
+
+
+@part
+def extend_chain(parts, pool, steps, work):
+    """Extend the chain as long as all characters of the class lead to one set; return the number of its steps, or a negative result."""
+    length = np.int64(1)
+    while length < len(work.chain) - 1 and work.chain[length] != work.chain[length - 1]:
+        row, following = row_of(work.chain[length], parts, pool, steps, work), np.int64(UNKNOWN)
+        if row < 0:
+            return row
+        for byte in range(ASCII):
+            if has(work.members, byte):
+                target = target_of(row, byte, pool, steps, work)
+                if target < NONE:
+                    return target
+                following = target if following in (target, UNKNOWN) else np.int64(NONE)
+                if following == NONE:
+                    return length
+        length += 1
+        work.chain[length] = following
+    return length
+
+
+@part
+def add_leads(length, parts, pool, steps, work):
+    """Add to the class of a loop the first bytes of which all characters of several bytes lead from each set of the chain to the next;
+    return 0, or a negative result.
+    """
+    for lead in range(FIRST_LEAD, END_LEADS):
+        place = np.int64(0)
+        while place < length:
+            target = after_long(work.chain[place], lead, parts, pool, steps, work)
+            if target < NONE:
+                return target
+            if target != work.chain[place + 1]:
+                break
+            place += 1
+        if place == length:
+            put(work.members, np.int64(lead))
+    return np.int64(0)
+
+
+@part
+def find_exits(length, is_loop, classes, parts, pool, steps, work):
+    """Store the groups of the exits, and the largest number of bytes of the tokens that need no scan without an exit; return 0, or a
+    negative result.
+    """
+    work.counts.exits, work.counts.decided = 0, UNBOUNDED
+    for place in range(length if is_loop else length + 1):
+        row = row_of(work.chain[place], parts, pool, steps, work)
+        if row < 0:
+            return row
+        for byte in range(256):
+            if steps.targets[row, byte] != NONE:
+                if not has(work.members, byte):
+                    work.counts.exits |= np.int64(classes.groups[byte])
+                elif place == length:
+                    work.counts.decided = length
+    return np.int64(0)
+
+
+@part
+def class_row(classes, key):
+    """The row of a class; `NO_CLASS` if it is not made."""
+    for row in range(classes.count[0]):
+        difference = np.uint64(0)
+        for word in range(4):
+            difference |= classes.keys[row, word] ^ key[word]
+        if difference == 0:
+            return np.int64(row)
+    return np.int64(NO_CLASS)
+
+
+@part
+def begin_class(number, classes, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that are decided by a class of characters; return 0, `NONE` if the set does not begin a chain, or another
+    negative result.
+    """
+    size = begin_chain(number, parts, pool, steps, work)
+    if size < FEW:
+        return size if size < 0 else np.int64(NONE)
+    length = extend_chain(parts, pool, steps, work)
+    if length < 0:
+        return length
+    is_loop = work.chain[length] == work.chain[length - 1]
+    if not is_loop and length < SHORT:
+        return np.int64(NONE)
+    failed = add_leads(length, parts, pool, steps, work) if is_loop else np.int64(0)
+    if failed == 0:
+        failed = find_exits(length, is_loop, classes, parts, pool, steps, work)
+    if failed < 0:
+        return failed
+    row = class_row(classes, work.members)
+    if row < 0:
+        return row
+    for word in range(len(mask)):
+        mask[word] = classes.rows[row, word] & (classes.short[length, word] if not is_loop else ~np.uint32(0))
+    work.counts.inside = 0
+    work.counts.length, work.counts.steps = length, np.int64(UNBOUNDED) if is_loop else length
+    return np.int64(0)
+
+
+@part
+def scan_class(trie, parts, pool, steps, work, mask):
+    """`scan_from`, without the subtrees of tokens that are decided by the class. ``work.counts.inside`` is the number of bytes at the start
+    of the path of a node whose characters are in the class.
+    """
+    node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
+    exits, last, inside = np.uint64(work.counts.exits), work.counts.length, work.counts.inside
+    while node < end:
+        label = trie.labels[node]
+        depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
+        number, inside = work.path[depth], min(inside, depth)
+        if inside == depth and depth < work.counts.steps:
+            if byte >> 6 == CONTINUED:
+                inside += 1
+            elif number == work.chain[min(depth, last)] and has(work.members, byte):
+                inside += 1
+                if not trie.groups_below[node] & exits and trie.longest_below[node] <= work.counts.decided:
+                    node = np.uint64(trie.skips[node])
+                    continue
+        row = np.int64(steps.rows[np.uint64(number)])
+        if row < 0:
+            row = expand(number, parts, pool, steps, work)
+        number = target_of(row, byte, pool, steps, work) if row >= 0 else row
+        if number >= 0:
+            work.path[depth + 1] = number
+            mask[trie.tokens[node] >> WORD_SHIFT] |= ONE << (trie.tokens[node] & BIT)
+            node += U1
+        elif number == NONE:
+            node = np.uint64(trie.skips[node])
+        else:
+            work.counts.node, work.counts.inside = np.int64(node), inside
+            return number
+    return np.int64(0)
