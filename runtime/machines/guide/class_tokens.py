@@ -23,14 +23,14 @@ class ClassMasks(NamedTuple):
     """The masks of classes.
 
     Attributes:
-        count: int64[1], the number of classes.
+        made: int64[1], the number of classes.
         keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters.
         rows: uint32[KEPT, words + 1], the masks of the tokens whose characters, the last of which may be incomplete, are in each class.
         short: uint32[MAX_CHAIN + 1, words + 1], the masks of the tokens of at most n bytes.
         groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
     """
 
-    count: Array
+    made: Array
     keys: Array
     rows: Array
     short: Array
@@ -56,11 +56,11 @@ class ClassTokens:
     def add(self, key: Array) -> None:
         """Make the mask of a class; after `KEPT` classes, begin again."""
         with self._lock:
-            masks = self.masks if self.masks.count[0] < KEPT else self._with_room(self.masks.short)
-            row = masks.count[0]
+            masks = self.masks if self.masks.made[0] < KEPT else self._with_room(self.masks.short)
+            row = masks.made[0]
             fill_class.call(key, self._signatures, masks.rows[row])
             masks.keys[row] = key
-            masks.count[0] += 1
+            masks.made[0] += 1
             self.masks = masks
 
 

@@ -198,7 +198,7 @@ def find_exits(length, is_loop, classes, parts, pool, steps, work):
 @part
 def class_row(classes, key):
     """The row of a class; `NO_CLASS` if it is not made."""
-    for row in range(classes.count[0]):
+    for row in range(classes.made[0]):
         difference = np.uint64(0)
         for word in range(4):
             difference |= classes.keys[row, word] ^ key[word]
