@@ -120,7 +120,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
         targets, is_final = longer(targets, pool.room), longer(is_final, pool.room)
     sets = int(pool.counts[0])
     merged, first = _classes(targets[:sets])
-    return _minimal(merged[classes], targets[:sets, first], is_final[:sets])
+    return minimal(merged[classes], targets[:sets, first], is_final[:sets])
 
 
 def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]]:
@@ -142,8 +142,10 @@ def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64
     return np.array(classes, np.min_scalar_type(len(numbers) - 1)), np.unique(classes, return_index=True)[1]
 
 
-def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
-    """The language of a deterministic automaton whose states can all be reached. The arrays are those of `Language`."""
+def minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
+    """The language of a deterministic automaton whose states can all be reached. The arrays are those of `Language`, but a final state need
+    not be reachable from every state.
+    """
     targets, is_final = _trimmed(targets, is_final)
     if targets.size > MANY_CELLS:
         targets, is_final = _merged_by_ranges(targets, is_final)
@@ -226,7 +228,7 @@ def _product(first: Language, second: Language, keeps_first: bool, keeps_second:
         slots = slots_of(hashes_of(keys[: counts[0]]), 2 * len(slots))
     keys, targets = keys[: counts[0]], targets[: counts[0]]
     finals = [np.append(False, each.is_final)[states] for each, states in ((first, keys >> 32), (second, keys & 0xFFFFFFFF))]
-    return _minimal(classes.astype(np.uint8), targets, is_final(*finals))
+    return minimal(classes.astype(np.uint8), targets, is_final(*finals))
 
 
 def _need_less(states: int, most: int) -> None:

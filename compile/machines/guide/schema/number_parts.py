@@ -9,17 +9,18 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
+from math import lcm
 from typing import NamedTuple
 
 from fst.compile.machines.guide.languages import block_of, difference, intersection
 from fst.compile.machines.guide.part_builder import PartBuilder
 from fst.compile.machines.guide.schema.number_sets import EVERY, INTEGERS, Numbers
-from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS, compared, decimals, multiples, written
+from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS, compared, decimals, multiples, plain_integers
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import Part
 
 MANY_REMAINDERS = 200  # number of remainders above which a minimal automaton is made
-MAX_STATES = 1 << 18
+MAX_STATES = 1 << 15  # maximum number of states of the texts of a term
 POINT = ord(".")
 BEGIN, ZERO, WHOLE, DOT, FRACTION = range(5)  # where a number is: before its digits; after a 0, after other digits; after the point; later
 
@@ -120,7 +121,7 @@ def add_numbers(builder: PartBuilder, term: Numbers, start: int, end: int) -> No
     elif term.listed is not None:
         for number in sorted(term.listed):
             _add_number(builder, number, start, end, has_fraction=not term.is_integral)
-    elif sum(each.steps for each in _divisors(term)) > MANY_REMAINDERS:
+    elif lcm(*(each.steps for each in _divisors(term))) > MANY_REMAINDERS:
         _add_automaton(builder, term, start, end)
     else:
         for is_negative in (False, True):
@@ -244,17 +245,17 @@ def _add_signed(builder: PartBuilder, term: Numbers, start: int, end: int, *, is
 
 def _add_automaton(builder: PartBuilder, term: Numbers, start: int, end: int) -> None:
     """Add the numbers of a term from their minimal automaton."""
-    found = decimals()
-    for of in term.divisors:
-        found = intersection(found, multiples(of))
+    found = plain_integers() if term.is_integral else decimals()
     for bound, orders in ((term.least, (1,) if term.above else (0, 1)), (term.most, (-1,) if term.below else (-1, 0))):
         if bound is not None:
-            found = intersection(found, compared(bound, orders))
-    for of in term.excluded:
-        found = difference(found, multiples(of))
-    for number in term.without:
-        found = difference(found, compared(number, (0,)))
-    builder.block(start, block_of(written(found)), end)
+            found = intersection(found, compared(bound, orders), MAX_STATES)
+    for of in sorted(term.divisors):
+        found = intersection(found, multiples(of), MAX_STATES)
+    for of in sorted(term.excluded):
+        found = difference(found, multiples(of), MAX_STATES)
+    for number in sorted(term.without):
+        found = difference(found, compared(number, (0,)), MAX_STATES)
+    builder.block(start, block_of(found), end)
 
 
 def _is_final(state: tuple, bounds: list[_Bound], divisors: list[_Divisor]) -> bool:  # type: ignore[type-arg]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
-from math import ceil, floor, lcm
+from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
 from fst.errors import UnsupportedError
@@ -86,6 +86,7 @@ INTEGERS = Numbers(divisors=frozenset([ONE]))
 ALL: tuple[Numbers, ...] = (EVERY,)  # the set of all numbers
 
 
+@lru_cache(maxsize=1 << 12)
 def is_multiple(number: Decimal, of: Decimal) -> bool:
     """Whether a number is a multiple of another."""
     return (Fraction(number) / Fraction(of)).denominator == 1
@@ -108,23 +109,47 @@ def _both(one: Numbers, other: Numbers) -> Numbers:
     most, below = _larger((one.most, one.below), (other.most, other.below), -1)
     divisors = one.divisors | other.divisors
     divisors = frozenset([_step(divisors)]) if len(divisors) > 1 else divisors
-    excluded = _smallest(one.excluded | other.excluded)
+    excluded = _smallest(one.excluded | other.excluded, divisors)
     return Numbers(None, least, above, most, below, divisors, excluded, one.without | other.without)
 
 
 def _step(divisors: Iterable[Decimal]) -> Decimal:
     """The smallest number of which all common multiples are multiples."""
-    fractions = [Fraction(of) for of in divisors]
+    numbers, unit = _whole(divisors)
+    return _divided(lcm(*numbers), unit)
+
+
+def _whole(numbers: Iterable[Decimal]) -> tuple[list[int], int]:
+    """Numbers as multiples of 1 divided by a unit, and the unit."""
+    fractions = [Fraction(each) for each in numbers]
     unit = lcm(*(each.denominator for each in fractions))
-    found = lcm(*(each.numerator * (unit // each.denominator) for each in fractions))
+    return [each.numerator * (unit // each.denominator) for each in fractions], unit
+
+
+def _divided(number: int, unit: int) -> Decimal:
     with localcontext() as context:
-        context.prec = len(str(found)) + len(str(unit)) + 1
-        return Decimal(found) / Decimal(unit)
+        context.prec = len(str(number)) + len(str(unit)) + 1
+        return Decimal(number) / Decimal(unit)
 
 
-def _smallest(divisors: frozenset[Decimal]) -> frozenset[Decimal]:
-    """The divisors that are not multiples of others: a multiple of the others is a multiple of these."""
-    return frozenset(of for of in divisors if not any(other != of and is_multiple(of, other) for other in divisors))
+def _smallest(excluded: frozenset[Decimal], divisors: frozenset[Decimal]) -> frozenset[Decimal]:
+    """The fewest and smallest numbers whose multiples are the multiples of `excluded`, among the multiples of at most one divisor: among
+    those of 33, multiples of 6 are the multiples of 2, and if they are excluded, so are the multiples of 8.
+    """
+    if not divisors:
+        return frozenset(of for of in excluded if not any(other != of and is_multiple(of, other) for other in excluded))
+    (step, *numbers), unit = _whole([*divisors, *excluded])
+    common = {lcm(step, each) for each in numbers}
+    fewest = [each for each in common if not any(other != each and each % other == 0 for other in common)]
+    return frozenset(_divided(_least(each, step), unit) for each in fewest)
+
+
+def _least(common: int, step: int) -> int:
+    """The smallest number whose least common multiple with a step is a given number."""
+    found, rest = common // step, step
+    while (shared := gcd(found, rest)) > 1:
+        found, rest = found * shared, rest // shared
+    return found
 
 
 def _larger(one: tuple[Decimal | None, bool], other: tuple[Decimal | None, bool], sign: int) -> tuple[Decimal | None, bool]:

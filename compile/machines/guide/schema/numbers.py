@@ -9,12 +9,16 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache, lru_cache, reduce
 
+import numpy as np
+
 from fst.compile.machines.guide.builder import Builder
-from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, of_builder, union
+from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, minimal, of_builder, union
 from fst.compile.machines.guide.regex import whole
 from fst.errors import UnsupportedError
 
 MAX_REMAINDERS = 20_000
+_CLASSES = np.zeros(256, np.uint8)  # the classes of bytes of `multiples`
+_CLASSES[[*b"0123456789-."]] = range(1, 13)
 
 
 @cache
@@ -38,12 +42,13 @@ def integers() -> Language:
 def written(numbers: Language) -> Language:
     """The decimals that are written for a set: if all its numbers are integers, those without a fraction and without -0."""
     if numbers is integers():
-        return _plain()
-    return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, _plain())
+        return plain_integers()
+    return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, plain_integers())
 
 
 @cache
-def _plain() -> Language:
+def plain_integers() -> Language:
+    """The texts of integers without a fraction and without -0."""
     return whole(r"0|-?[1-9][0-9]*")
 
 
@@ -120,21 +125,18 @@ def multiples(of: Decimal) -> Language:
     places, modulus = len(fraction), int(digits + fraction)
     if modulus * (places + 1) > MAX_REMAINDERS:
         raise UnsupportedError(f"multiples of {of} have more than {MAX_REMAINDERS:,} remainders; choose a number with fewer digits")
-    builder = Builder()
-    builder.room(modulus * (places + 2))
-    end = builder.state()
-    for part in range(places + 2):  # 0: before the point; 1 + n: n digits after it
-        for remainder in range(modulus):
-            state = part * modulus + remainder
-            scale = 10 ** (places - max(part - 1, 0))
-            if remainder * scale % modulus == 0:
-                builder.skip(state, end)
-            if part == 0:
-                builder.read(state, ord("."), ord("."), modulus + remainder)
-            for digit in range(10) if part <= places else [0]:
-                following = min(part + (part > 0), places + 1) * modulus + (remainder * 10 + digit) % modulus
-                builder.read(state, 48 + digit, 48 + digit, state if part > places else following)
-    start = builder.state()
-    builder.read(start, ord("-"), ord("-"), 0)
-    builder.skip(start, 0)
-    return intersection(of_builder(builder, start, end), decimals())
+    part = np.arange(places + 2)[:, None]  # 0: before the point; 1 + n: n digits after it
+    remainder = np.arange(modulus)
+    scale = np.array([10 ** max(places - max(part - 1, 0), 0) % modulus for part in range(places + 2)])[:, None]
+    targets = np.full((places + 2, modulus, 13), -1, np.int32)  # classes: other bytes, the digits, the sign, the point
+    following = (remainder[:, None] * 10 + np.arange(10)) % modulus
+    targets[:, :, 1:11] = np.minimum(part + (part > 0), places + 1)[:, :, None] * modulus + following
+    targets[-1, :, 1:11] = -1
+    targets[-1, :, 1] = (places + 1) * modulus + remainder
+    targets[0, :, 12] = modulus + remainder
+    start = targets[0, :1].copy()
+    start[0, 11] = 0
+    rows = np.concatenate([start, targets.reshape(-1, 13)])
+    rows[rows >= 0] += 1
+    is_final = np.append(False, remainder * scale % modulus == 0)
+    return intersection(minimal(_CLASSES, rows, is_final), decimals())
