@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
@@ -19,8 +20,6 @@ from fst.machines.guide.parts import CALL, COUNT, ENTER, EXIT, FINAL, FREE, MISS
 MAX_COPIES = 4  # maximum number of copies of a repeated node; above, the repetitions are counted
 MAX_COPIED = 64  # maximum number of states in all copies of a repeated node
 NO_ARCS = np.empty((0, 4), np.int32)
-
-Row = tuple[int, int, int, int]
 AddCharacter = Callable[[int, Set, int], None]  # the state before, the set, the state after
 
 make_part = Deferred("fst.compile.machines.guide.kernels.parts", "make_part")
@@ -93,12 +92,10 @@ class PartBuilder:
 
     def __init__(self) -> None:
         self.states = 0
-        self.moves: list[tuple[int, int, int, int, int]] = []
-        self._arcs: list[Row] = []
+        self.moves = array("i")  # five numbers for each move; of an arc, a text and a copy, four numbers
+        self._arcs, self._texts, self._copies = array("i"), array("i"), array("i")
         self._blocks: list[Array] = []  # more arcs
-        self._texts: list[Row] = []
         self._data: list[bytes] = []
-        self._copies: list[Row] = []
         self._copied: list[Array] = [NO_ARCS]
 
     def state(self) -> int:
@@ -115,35 +112,35 @@ class PartBuilder:
 
     def read(self, start: int, first: int, last: int, end: int) -> None:
         """Add an arc that reads a byte of a range."""
-        self._arcs.append((start, first, last, end))
+        self._arcs.extend((start, first, last, end))
 
     def skip(self, start: int, end: int) -> None:
         """Add a move that goes on without reading."""
-        self.moves.append((start, SKIP, 0, 0, end))
+        self.moves.extend((start, SKIP, 0, 0, end))
 
     def call(self, start: int, part: int, end: int) -> None:
         """Add a move that reads a text of another part, which must have a text."""
-        self.moves.append((start, CALL, part, 0, end))
+        self.moves.extend((start, CALL, part, 0, end))
 
     def enter(self, start: int, least: int, most: int, end: int) -> None:
         """Add a move that begins a tally; `most` may be `UNLIMITED`."""
-        self.moves.append((start, ENTER, least, most, end))
+        self.moves.extend((start, ENTER, least, most, end))
 
     def count(self, start: int, end: int) -> None:
         """Add a move that adds 1 to the count of the tally, before what is counted: after it, a full count would be a dead end."""
-        self.moves.append((start, COUNT, 0, 0, end))
+        self.moves.extend((start, COUNT, 0, 0, end))
 
     def exit(self, start: int, end: int) -> None:
         """Add a move that ends the tally."""
-        self.moves.append((start, EXIT, 0, 0, end))
+        self.moves.extend((start, EXIT, 0, 0, end))
 
     def miss(self, start: int, number: int, end: int) -> None:
         """Add a move that sets the number of missing keys."""
-        self.moves.append((start, MISS, number, 0, end))
+        self.moves.extend((start, MISS, number, 0, end))
 
     def use(self, start: int, key: int, is_missing: bool, end: int) -> None:
         """Add a move that uses a key which the tally has not used."""
-        self.moves.append((start, USE, key, int(is_missing), end))
+        self.moves.extend((start, USE, key, int(is_missing), end))
 
     def text(self, start: int, text: bytes, end: int | None = None) -> int:
         """Add the arcs of a text, which may be empty; return the state after it."""
@@ -155,7 +152,7 @@ class PartBuilder:
         inner = len(text) - 1
         base = self._room(inner + (end is None))
         following = base + inner if end is None else end
-        self._texts.append((start, base, following, len(text)))
+        self._texts.extend((start, base, following, len(text)))
         self._data.append(text)
         return following
 
@@ -165,7 +162,7 @@ class PartBuilder:
 
     def fragment(self, start: int, one: Fragment, end: int) -> None:
         """Add the arcs of a character between two states."""
-        self._copies.append((start, end, self._room(one.states - 2), len(one.arcs)))
+        self._copies.extend((start, end, self._room(one.states - 2), len(one.arcs)))
         self._copied.append(one.arcs)
 
     def add(self, states: int, arcs: Array) -> None:
@@ -191,19 +188,22 @@ class PartBuilder:
             since: the value of `size` after which these arcs were added.
         """
         arcs, texts, copies = since
-        self._arcs += [(start, *arc[1:]) for arc in self._arcs[arcs:] if arc[0] in states]
-        for (state, inner, end, length), text in zip(self._texts[texts:], self._data[texts:], strict=True):
+        for state, low, high, end in _rows(self._arcs, 4)[arcs:].tolist():
             if state in states:
-                self._arcs.append((start, text[0], text[0], end if length == 1 else inner))
-        for (first, last, inner, _), copied in zip(self._copies[copies:], self._copied[copies + 1 :], strict=True):
+                self.read(start, low, high, end)
+        for (state, inner, end, length), text in zip(_rows(self._texts, 4)[texts:].tolist(), self._data[texts:], strict=True):
+            if state in states:
+                self.read(start, text[0], text[0], end if length == 1 else inner)
+        for (first, last, inner, _), copied in zip(_rows(self._copies, 4)[copies:].tolist(), self._copied[copies + 1 :], strict=True):
             if first in states:
                 begins = copied[copied[:, 0] == START].tolist()
-                self._arcs += [(start, low, high, last if after == END else inner + after - 2) for _, low, high, after in begins]
+                for _, low, high, after in begins:
+                    self.read(start, low, high, last if after == END else inner + after - 2)
 
     @property
     def size(self) -> tuple[int, int, int]:
         """The numbers of arcs, texts and copies so far."""
-        return len(self._arcs), len(self._texts), len(self._copies)
+        return len(self._arcs) // 4, len(self._texts) // 4, len(self._copies) // 4
 
     def strings(self, start: int, texts: Iterable[bytes], end: int) -> None:
         """Add a trie of texts, whose last bytes lead to `end`."""
@@ -221,11 +221,11 @@ class PartBuilder:
             del path[shared + 1 :]
             state = path[-1]
             for byte in text[len(path) - 1 : -1]:
-                arcs.append((state, byte, byte, states))
+                arcs.extend((state, byte, byte, states))
                 state = states
                 path.append(state)
                 states += 1
-            arcs.append((state, text[-1], text[-1], end))
+            arcs.extend((state, text[-1], text[-1], end))
             before = text
         self._room(states - self.states)
 
@@ -258,9 +258,11 @@ class PartBuilder:
         Returns:
             None if there is no text.
         """
-        drawn = self._drawn()
+        flags = bytearray(self.states)
         for flag, states in ((FINAL, ends), (FREE, free), (OPEN, opened)):
-            drawn.flags[[*states]] |= flag
+            for state in states:
+                flags[state] |= flag
+        drawn = self._drawn(flags)
         arcs, moves = len(drawn.arcs) + len(drawn.data) + len(drawn.copied), len(drawn.moves)
         work = Work(
             arcs=np.empty((arcs, 4), np.int32),
@@ -280,11 +282,21 @@ class PartBuilder:
         states = make_part.call(start, drawn, work, made)
         return Part(made.arcs[: made.sizes[0]], made.moves[: made.sizes[1]], made.flags[:states]) if states else None
 
-    def _drawn(self) -> Drawn:
-        arcs, texts, copies = (np.array(rows, np.int32).reshape(-1, 4) for rows in (self._arcs, self._texts, self._copies))
-        arcs = np.concatenate([arcs, *self._blocks]).astype(np.int32, copy=False) if self._blocks else arcs
-        moves, data = np.array(self.moves, np.int32).reshape(-1, 5), np.frombuffer(b"".join(self._data), np.uint8)
-        return Drawn(arcs, moves, texts, data, copies, np.concatenate(self._copied), np.zeros(self.states, np.uint8))
+    def _drawn(self, flags: bytearray) -> Drawn:
+        return Drawn(
+            arcs=np.concatenate([_rows(self._arcs, 4), *self._blocks]).astype(np.int32, copy=False),
+            moves=_rows(self.moves, 5),
+            texts=_rows(self._texts, 4),
+            data=np.frombuffer(b"".join(self._data), np.uint8),
+            copies=_rows(self._copies, 4),
+            copied=np.concatenate(self._copied),
+            flags=np.frombuffer(flags, np.uint8),
+        )
+
+
+def _rows(numbers: array[int], width: int) -> Array:
+    """int32[n, width], a copy of rows of numbers: the array can grow again."""
+    return np.array(numbers, np.int32).reshape(-1, width)
 
 
 class TreeWriter:

@@ -11,6 +11,8 @@ from fst.core.jit import Deferred
 from fst.machines.guide.item_arguments import Parts
 from fst.machines.guide.parts import CALL, Part, Texts
 
+FIRST_PARTS, FIRST_ROWS = 1 << 5, 1 << 9  # for which there is room at first
+
 add_part = Deferred("fst.machines.guide.kernels.part_store", "add_part")
 
 
@@ -21,8 +23,8 @@ class PartStore:
 
     def __init__(self, texts: Texts) -> None:
         self._texts, self._lock = texts, RLock()
-        none = np.empty((0, 3), np.int32)
-        self.parts = Parts(np.full((1, 2), -1, np.int32), np.zeros((2, 3), np.int32), none, np.empty((0, 4), np.int32))
+        none = np.full((FIRST_PARTS, 2), -1, np.int32)
+        self.parts = Parts(none, *(np.zeros((FIRST_ROWS, width), np.int32) for width in (3, 3, 4)))
         self._used = 1, 0, 0  # positions, arcs and moves; position 0 accepts a text
 
     def start_of(self, number: int) -> int:

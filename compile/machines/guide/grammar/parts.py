@@ -195,10 +195,10 @@ class _RuleWriter(TreeWriter):
             start: the start of the part.
             first: the start of the rule.
             size: the builder's size before the rule.
-            moves: the number of the rule's first move.
+            moves: the place of the rule's first move in the builder's moves.
         """
         builder = self.builder
-        own = builder.moves[moves:]
+        own = np.array(builder.moves[moves:], np.int32).reshape(-1, 5).tolist()
         skips: dict[int, list[int]] = {}
         for before, kind, _, _, end in own:
             if kind == SKIP:
@@ -216,7 +216,7 @@ class _RuleWriter(TreeWriter):
             if kind == CALL and number in self._left:
                 self._left[number].append(end)
             else:
-                builder.moves.append((start, kind, number, second, end))
+                builder.moves.extend((start, kind, number, second, end))
 
     def add(self, node: Node, start: int, end: int) -> None:
         """Add the texts of a node; the strings of a choice become a trie."""

@@ -211,8 +211,9 @@ class ObjectBuilder(ValueBuilder):
             self.skip(comma, before)
 
     def _add_property(self, name: str, values: Values, start: int, end: int) -> None:
-        after = self.space(self.text(start, json_text(name)))
-        self.values(values, self.mark(after, b":"), end, is_late=self._is_large)
+        text = json_text(name)
+        colon = self.text(start, text + b":") if self.maker.space is None else self.mark(self.space(self.text(start, text)), b":")
+        self.values(values, colon, end, is_late=self._is_large)
 
     def _add_other(self, other: Others, start: int, end: int) -> None:
         """Add a property that is not named."""

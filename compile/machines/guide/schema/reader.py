@@ -63,6 +63,18 @@ BOUNDED_ARRAYS = frozenset(["minItems", "contains"])
 BOUNDED_NUMBERS = frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
 BOUNDED_OBJECTS = frozenset(["minProperties", "maxProperties", "patternProperties", "propertyNames"])
 
+# The sets of schemas with no keyword with a meaning but ``type``.
+RESTRICTING = frozenset([*TYPED, *COMBINING, *UNEVALUATED, *OF_DRAFT_3]) - {"type"}
+WHOLE_TYPES = {
+    "string": Values.of(strings=string_sets.ALL),
+    "number": Values.of(numbers=number_sets.ALL),
+    "integer": Values.of(numbers=(INTEGERS,)),
+    "boolean": Values.of(frozenset(["true", "false"])),
+    "null": Values.of(frozenset(["null"])),
+}
+for _each in WHOLE_TYPES.values():
+    _each.has_values = True
+
 Result = TypeVar("Result")
 
 
@@ -130,6 +142,9 @@ class Reader:
                 return ANY if schema else NOTHING
             if not isinstance(schema, dict):
                 raise VocabularyError(f"{path} is {quoted(schema)}; expected a schema, which is an object or a boolean")
+            kind = schema.get("type")
+            if isinstance(kind, str) and kind in WHOLE_TYPES and RESTRICTING.isdisjoint(schema):
+                return WHOLE_TYPES[kind]
             scope = self.inside(schema, scope)
             if "$ref" not in schema or not (self._document.is_old or self._is_reference(schema)):
                 break
@@ -372,13 +387,13 @@ class Reader:
         listed = expected_of(schema, "properties", dict, path, "an object", {})
         patterns = expected_of(schema, "patternProperties", dict, path, "an object", {})
         required = schema.get("required", [])
-        required = required if isinstance(required, list) else []  # ``required`` is a boolean in draft 3
+        needed = {each for each in required if isinstance(each, str)} if isinstance(required, list) else set()  # a boolean in draft 3
         least, most = count_of(schema, "minProperties", path) or 0, count_of(schema, "maxProperties", path)
         free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"), scope)
         names = string_sets.ALL
         if "propertyNames" in schema:
             names = self.values(schema["propertyNames"], joined(path, "propertyNames"), scope).strings
-        if not listed and not patterns and not required and not least and most is None and free is ANY and names is string_sets.ALL:
+        if not listed and not patterns and not needed and not least and most is None and free is ANY and names is string_sets.ALL:
             return ANY.objects
         matching = {
             _pattern(pattern, joined(path, "patternProperties", pattern)): self.values(
@@ -387,13 +402,11 @@ class Reader:
             for pattern, each in patterns.items()
         }
         named: dict[str, Property] = {}
-        for name in (*listed, *required):
-            if name in named or not isinstance(name, str):
-                continue
+        for name in dict.fromkeys((*listed, *(each for each in required if each in needed))) if needed else listed:
             found = [self.values(listed[name], joined(path, "properties", name), scope)] if name in listed else []
             found += [values for pattern, values in matching.items() if pattern.matches(name)]
-            values = NOTHING if not string_sets.has(names, name) else self.algebra.intersection(*found) if found else free
-            named[name] = Property(values, name in required, name in listed)
+            values = found[0] if len(found) == 1 else self.algebra.intersection(*found) if found else free
+            named[name] = Property(values if string_sets.has(names, name) else NOTHING, name in needed, name in listed)
         others = self._others(matching, free)
         if names is not string_sets.ALL:
             others = [Others(string_sets.both(each.names, names), each.values) for each in others]

@@ -57,6 +57,8 @@ class Nodes(NamedTuple):
 
 def json_text(text: str) -> bytes:
     """A string with quotation marks, and with the escapes that it needs."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'.encode()
     return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)).encode()
 
 
