@@ -36,7 +36,8 @@ class Partition(NamedTuple):
     def by(cls, keys: NDArray[np.int32]) -> Partition:
         """The partition of the indices of `keys` into sets with equal keys."""
         starts, order = grouped(keys, int(keys.max(initial=0)) + 1)
-        first, end = (column[np.diff(starts) > 0].astype(np.int32) for column in (starts[:-1], starts[1:]))
+        has_keys = starts[1:] > starts[:-1]
+        first, end = starts[:-1][has_keys].astype(np.int32), starts[1:][has_keys].astype(np.int32)
         sets = len(first)
         place, set_of = np.empty((2, len(keys)), np.int32)
         place[order] = np.arange(len(keys), dtype=np.int32)

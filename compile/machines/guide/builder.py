@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,13 @@ class Block(NamedTuple):
         states: the number of states.
         arcs: int64[n, 4]: for each arc, the state before it, its first and its last byte, and the state after it.
         final: the final states.
+        loops: for the texts of strings, the final states to which every character leads back.
     """
 
     states: int
     arcs: NDArray[np.int64]
     final: list[int]
+    loops: Sequence[int] = ()
 
 
 class Builder:

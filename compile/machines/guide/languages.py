@@ -136,10 +136,15 @@ def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64
     """Classes of equal columns, in the order of first columns: uint8[columns], or uint16 if there are more than 256 classes; and
     int64[classes], the first column of each class.
     """
-    columns = np.ascontiguousarray(targets.T)
+    columns, size = targets.T.tobytes(), targets.itemsize * len(targets)
     numbers: dict[bytes, int] = {}
-    classes = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
-    return np.array(classes, np.min_scalar_type(len(numbers) - 1)), np.unique(classes, return_index=True)[1]
+    firsts, classes = list[int](), np.empty(targets.shape[1], np.uint16)
+    for column in range(len(classes)):
+        number = numbers.setdefault(columns[column * size : (column + 1) * size], len(numbers))
+        if number == len(firsts):
+            firsts.append(column)
+        classes[column] = number
+    return classes.astype(np.min_scalar_type(len(numbers) - 1)), np.array(firsts, np.int64)
 
 
 def minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
@@ -150,16 +155,15 @@ def minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: ND
     if targets.size > MANY_CELLS:
         targets, is_final = _merged_by_ranges(targets, is_final)
     if 0 < targets.size <= MANY_CELLS:
-        sources, columns = np.nonzero(targets >= 0)
-        targets, is_final = _merged(targets, is_final, sources, columns, targets[sources, columns])
+        targets, is_final = _merged(targets, is_final, *_arcs(targets))
     merged, first = _classes(targets)
     return Language(merged[classes], np.ascontiguousarray(targets[:, first]), is_final)
 
 
 def _trimmed(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The states from which a final state can be reached; none if the start is not among them."""
-    states, _, _, following = _ranges(targets).T
-    row_start = np.concatenate([[0], np.cumsum(np.bincount(states, minlength=len(targets)))])
+    states, _, following = _arcs(targets)
+    row_start = np.searchsorted(states, np.arange(len(targets) + 1))
     kept = leads_to(row_start, following.astype(np.int32), is_final)
     if kept.all():
         return targets, is_final
@@ -177,14 +181,17 @@ def _merged_by_ranges(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -
     before = len(targets) + 1
     while len(targets) < before:
         before = len(targets)
-        states, first, last, following = _ranges(targets).T
-        targets, is_final = _merged(targets, is_final, states, first << 8 | last, following)
+        targets, is_final = _merged(targets, is_final, *_arcs(targets))
     return targets, is_final
 
 
-def _ranges(targets: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The arcs over ranges of classes, as in `ranges_of`."""
-    return ranges_of(targets, np.arange(targets.shape[1] + 1))
+def _arcs(targets: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """The sources, labels and next states of arcs over classes; of large automata, over ranges of classes, as in `ranges_of`."""
+    if targets.size <= MANY_CELLS:
+        sources, columns = np.nonzero(targets >= 0)
+        return sources, columns, targets[sources, columns]
+    sources, first, last, following = ranges_of(targets, np.arange(targets.shape[1] + 1)).T
+    return sources, first << 8 | last, following.astype(np.int32)
 
 
 def _merged(

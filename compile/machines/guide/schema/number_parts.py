@@ -19,7 +19,7 @@ from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS, compared, 
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import Part
 
-MANY_REMAINDERS = 200  # number of remainders above which a minimal automaton is made
+MANY_REMAINDERS = 30  # number of joint remainders above which a minimal automaton is made
 MAX_STATES = 1 << 15  # maximum number of states of the texts of a term
 POINT = ord(".")
 BEGIN, ZERO, WHOLE, DOT, FRACTION = range(5)  # where a number is: before its digits; after a 0, after other digits; after the point; later

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.builder import Block, Builder
 from fst.compile.machines.guide.lengths import is_inside, remaining
 from fst.compile.machines.guide.part_builder import NO_ARCS, PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
 from fst.compile.machines.guide.schema.string_sets import Counted, Strings, counted, lengths
-from fst.compile.machines.guide.schema.text import add_escapes, any_escape, loops, written_strings
+from fst.compile.machines.guide.schema.text import add_escapes, any_escape, written_strings
 from fst.compile.machines.guide.utf_8 import Fragment, fragment
 from fst.compile.patterns.code_points import Set, complement, difference, of_runs
 from fst.compile.patterns.sets import ANY
@@ -207,21 +207,21 @@ def _of_automaton(term: Strings) -> Part | None:
     start, begun, last, end = (builder.state() for _ in range(4))
     builder.read(start, QUOTE, QUOTE, begun)
     builder.read(last, QUOTE, QUOTE, end)
-    base = builder.states
+    base, block = builder.states, written_strings(found.language)
     if found.least or found.most is not None:
-        _add_counted(builder, found, begun, last)
+        _add_counted(builder, found, block, begun, last)
     else:
-        builder.block(begun, written_strings(found.language), last)
-    return builder.part(start, [end], [base + state for state in loops(found.language)])
+        builder.block(begun, block, last)
+    return builder.part(start, [end], [base + state for state in block.loops])
 
 
-def _add_counted(builder: PartBuilder, found: Counted, start: int, end: int) -> None:
+def _add_counted(builder: PartBuilder, found: Counted, block: Block, start: int, end: int) -> None:
     """Add strings whose characters a tally counts. The states of the language are the next states of the builder.
 
     The number of missing keys is the number of characters that must follow a character: arcs inside a character are copied for each such
     number.
     """
-    block, is_outer = written_strings(found.language), ~is_inside(found.language)
+    is_outer = ~is_inside(found.language)
     base, limit = builder.states, len(is_outer)
     builder.add(limit, NO_ARCS)
     shortest = [0 if found.most is None else found.shortest[state] for state in range(limit)]

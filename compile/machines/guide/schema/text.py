@@ -53,19 +53,17 @@ def written_strings(language: Language, symbol: int | None = None) -> Block:
     builder.room(len(targets) + len(states) * inner)
     columns = np.searchsorted(firsts, escaped)
     states = np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1))
-    rows, kinds = np.unique(targets[np.ix_(states, columns)], axis=0, return_inverse=True)
-    after = [add_escaped(builder, {code: end for code, end in zip(escaped, row, strict=True) if end >= 0}) for row in rows.tolist()]
+    ends: dict[bytes, int] = {}  # for the targets of escaped characters, the state after a backslash
     backslashes = np.full((len(states), 4), BACKSLASH)
-    backslashes[:, 0], backslashes[:, 3] = states, np.array(after, np.int64)[kinds.ravel()]
+    for arc, state, row in zip(backslashes, states.tolist(), targets[np.ix_(states, columns)], strict=True):
+        key = row.tobytes()
+        if key not in ends:
+            ends[key] = add_escaped(builder, {code: end for code, end in zip(escaped, row.tolist(), strict=True) if end >= 0})
+        arc[0], arc[3] = state, ends[key]
     targets[:, columns] = -1
     every = [ranges_of(targets, firsts), arcs.reshape(-1, 4), backslashes, np.array(builder.arcs, np.int64).reshape(-1, 4)]
-    return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist())
-
-
-def loops(language: Language) -> list[int]:
-    """The final states to which every character leads back."""
-    targets = _free_targets(*by_range(language))
-    return np.flatnonzero(language.is_final & (targets == np.arange(len(targets)))).tolist()
+    loops = np.flatnonzero(language.is_final & (free == np.arange(len(free)))).tolist()
+    return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist(), loops)
 
 
 def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -73,11 +71,14 @@ def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDAr
 
     Arguments are those of `ranges_of`.
     """
+    columns = np.repeat(np.arange(targets.shape[1]), np.diff(firsts)).tolist()
 
     def after(first: int, last: int, states: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """The target of a range of bytes for each state; -1 if the range has several targets."""
-        begin, end = np.searchsorted(firsts, (first, last), side="right") - 1
-        found = np.where((targets[:, begin : end + 1] == targets[:, begin : begin + 1]).all(axis=1), targets[:, begin], -1)
+        begin, end = columns[first], columns[last]
+        found = targets[:, begin]
+        if begin < end:
+            found = np.where((targets[:, begin + 1 : end + 1] == found[:, None]).all(axis=1), found, -1)
         return found if states is None else np.where(states >= 0, found[states], -1)
 
     one = after(0x80, 0xBF)
