@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from fst.runtime.rewriting.rewriter import Rewriter, Rewritten
     from fst.runtime.rewriting.stream import RewriteStream
     from fst.runtime.rows.batch import Batch
+    from fst.runtime.sessions.edits import Change
+    from fst.runtime.sessions.session import Session
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
     from fst.sentencepiece import SentencepieceModule
@@ -52,6 +54,7 @@ __all__ = [
     "Analyses",
     "Batch",
     "BpeTokenizer",
+    "Change",
     "Dropout",
     "Fst",
     "FstError",
@@ -74,6 +77,7 @@ __all__ = [
     "SegmentStream",
     "Segmenter",
     "Segments",
+    "Session",
     "Stream",
     "TableError",
     "TextError",
@@ -102,6 +106,7 @@ _OBJECTS = {
     "Analyses": "fst.runtime.machines.lookup.analyses.Analyses",
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
+    "Change": "fst.runtime.sessions.edits.Change",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
     "Fst": "fst.compile.algebra.machine.Fst",
     "Guide": "fst.runtime.machines.guide.guide.Guide",
@@ -121,6 +126,7 @@ _OBJECTS = {
     "SegmentStream": "fst.runtime.machines.segmentation.segmenter.SegmentStream",
     "Segmenter": "fst.runtime.machines.segmentation.segmenter.Segmenter",
     "Segments": "fst.runtime.machines.segmentation.segmenter.Segments",
+    "Session": "fst.runtime.sessions.session.Session",
     "Stream": "fst.runtime.stream.Stream",
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",

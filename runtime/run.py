@@ -129,6 +129,7 @@ class Runner:
     Attributes:
         unit, unit_type: the unit of text, "utf-16" or "utf-8", and the dtype of units.
         rewritten_type: the dtype of units, for texts that `encode` must rewrite.
+        keeps_text: whether rewritten text, instead of symbols, is stored for the next call.
         encodes_all: whether every text has ids. If False, the caller checks the ids.
         is_plain: whether `encode_texts` may be called: no spans are requested, kernels mark no texts, the number of ids of a text is
             bounded, and every text has ids.
@@ -157,6 +158,7 @@ class Runner:
         self._ids_per_unit: int = table.ids_per_unit
         self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
         self.rewritten_type = UNIT_TYPES["utf-8"] if encoder else self.unit_type
+        self.keeps_text = front_end is not None and not encoder
         of_rewritten = len((SpansOutput if with_spans else IdsOutput)._fields)
         fields = len(SpansOutput._fields) if marks_rows else of_rewritten
         self._rows = kernel_of(table.kernel, "encode_rows" if table.has_tokens else "run_rows", fields)
@@ -183,13 +185,26 @@ class Runner:
         """Compute `capacity_as_is` for rows, together with the text that a workspace stores from the last call."""
         return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, special_ids)
 
+    def kept(self, workspace: Workspace) -> NDArray[Any]:
+        """Return the symbols, or the bytes of rewritten text, that a workspace stores for the next call. The array is a view."""
+        stored = workspace.text_buffers.rewritten.text if self.keeps_text else workspace.stored
+        return stored[: workspace.kept]
+
+    def restore_kept(self, workspace: Workspace, data: bytes) -> None:
+        """Put bytes of `kept` back into a workspace, whose state contains their number."""
+        if self.keeps_text:
+            workspace.text_buffers.reserve(len(data), 1, with_spans=False)
+            workspace.text_buffers.unfinished = None
+        kept = self.kept(workspace)
+        kept[:] = np.frombuffer(data, kept.dtype)
+
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
         """Return the spans of the symbols, or of the rewritten characters, that a workspace stores for the next call.
 
         Returns:
             uint64[n], ``first character | one past the last << 32``. The array is a view: writes to it change the stored spans.
         """
-        if self.front_end and not self.front_end.encoder:
+        if self.keeps_text:
             return workspace.text_buffers.rewritten.places[: int(workspace.state.kept_characters)]
         kept = int(workspace.state.kept)
         return workspace.work.spans[:kept] if kept else NO_SPANS
@@ -211,13 +226,15 @@ class Runner:
         *,
         counted: bool = False,
         rewrites: bool = False,
+        in_place: bool = True,
     ) -> int:
         """Encode rows of text, and return the position where reading stopped. With `more`, there is only one row, and it continues in the
         next call.
 
         If a separate kernel reads rewritten texts, either all parts of a text are rewritten, or no part is. The result is `READ_AGAIN` if
         earlier parts were not rewritten but must be rewritten. Then pass the text again from its beginning, with `rewrites`, and in units
-        of `rewritten_type`. A stream always passes `rewrites`.
+        of `rewritten_type`. A stream always passes `rewrites`. Without `in_place`, texts are also rewritten if kernels can read them in
+        place.
 
         The buffers of `output` grow if rewritten texts need more capacity. If the number of ids per unit of text is not bounded, the
         buffers also grow if there are more than `capacity` ids, unless ids are only `counted`.
@@ -229,7 +246,7 @@ class Runner:
         if self.front_end and self.front_end.encoder and not rewrites:
             return self._encode_in_place(self.front_end, text, starts, more, output, workspace, buffers)
         if self.front_end:
-            return self._encode_prepared(self.front_end, text, starts, more, output, workspace, buffers, counted)
+            return self._encode_prepared(self.front_end, text, starts, more, output, workspace, buffers, counted, in_place)
         return self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
 
     def _call(
@@ -313,6 +330,7 @@ class Runner:
         workspace: Workspace,
         buffers: Buffers,
         counted: bool,
+        in_place: bool,
     ) -> int:
         """Encode rows of text. Rewrite all rows first, unless kernels can read them in place."""
         if more:
@@ -323,7 +341,7 @@ class Runner:
         state, text_buffers = workspace.state, workspace.text_buffers
         is_inside, kept = bool(state.is_open), int(state.kept)
         reads = True
-        if not front_end.encoder and front_end.leaves(text, starts, state, workspace.memo):
+        if in_place and not front_end.encoder and front_end.leaves(text, starts, state, workspace.memo):
             read, output = self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read

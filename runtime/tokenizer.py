@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted
 from fst.runtime.decoder import DecodeStream, row_of
-from fst.runtime.encoder import Encoder
 from fst.runtime.model_inputs.call import Caller
 from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
 from fst.runtime.public_class import PublicClass
+from fst.runtime.sessions.encoder import SessionEncoder
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import special_ids
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FRAMED = ("_caller", "_short_texts")  # lazy parts of a tokenizer that depend on the templates
 
 
-class Tokenizer(PublicClass, Encoder):
+class Tokenizer(PublicClass, SessionEncoder):
     """A tokenizer encodes texts and decodes ids. A tokenizer is immutable, so that threads can share it without a lock.
 
     ``fst.Tokenizer(table)`` returns an object of the subclass for the table's kind. Some methods belong to one subclass, such as ``nbest``.

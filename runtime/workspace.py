@@ -28,6 +28,7 @@ class Workspace:
     Attributes:
         work: the kernels' argument; `state` is one of the arrays in `work`, or in the first field of `work`.
         symbols: the maximum number of symbols that are stored from one call to the next.
+        stored: the array whose first `kept` elements are these symbols, unless normalized text is stored.
         memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
         text: uint16[n] or uint8[n], a buffer for texts; `fst.runtime.rows.texts.CAPACITY` contains its size.
         short_ids, short_starts, short_ends: the ids, the bounds and the number of ids of one short text.
@@ -37,7 +38,7 @@ class Workspace:
         self.work, shared = work, work
         while isinstance(shared[0], tuple):  # the arrays that machines share come before a machine's own arrays
             shared = shared[0]
-        self.state, self.symbols = shared.state, len(shared.symbols)
+        self.state, self.symbols, self.stored = shared.state, len(shared.symbols), shared.symbols
         self.memo = np.zeros(3, np.uint64)
         self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.arguments import NBestArguments, SamplingArguments, UnigramArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram.sampling import Sampling, weights, whole_paths
 from fst.machines.unigram.table import UnigramTable, scores_of
+from fst.machines.unigram.viterbi import PIECE
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.batch import BLOCK, Batch, Job
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of, unknown_character
@@ -66,6 +68,9 @@ class UnigramTokenizer(PretokenTokenizer):
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
         return None if self._table.has_text_scope else super()._safe_cuts
+
+    def _carried(self, workspace: Workspace) -> Sequence[Any]:
+        return () if self._table.restarts == PIECE else (workspace.work.total,)
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         """Give the span of an unknown word only to the id of the word's last byte, as `PretokenTokenizer` does for the bytes of a

@@ -1,0 +1,1 @@
+"""Sessions: texts that grow and change, and keep their ids."""

@@ -1,0 +1,232 @@
+"""Sessions: texts that grow and change, of which only the changed part is encoded again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError, quoted
+from fst.runtime.rows.texts import wrong_at
+from fst.runtime.sessions.chunks import Chunks
+from fst.runtime.sessions.edits import Change, Version, appended, edited, with_ids
+from fst.runtime.sessions.reading import START, Checkpoint, Reader
+from fst.runtime.workspace import Ids
+
+
+class Mark:
+    """A version of a session, to which `Session.rollback` returns."""
+
+    __slots__ = ("__weakref__", "number", "version")
+
+    def __init__(self, number: int, version: Version) -> None:
+        self.number, self.version = number, version
+
+
+class Tools(NamedTuple):
+    """The parts of a tokenizer that a session uses.
+
+    Attributes:
+        reader: the reader of texts.
+        encode: ``encode(text, add_special_tokens=False)``, the definition of the ids.
+        encodes_all: whether every text has ids.
+        has_id: whether a number is an id.
+        text_of: returns the text of ids; its first argument is an array of the id before them, or empty.
+        ends_inside: whether ids end inside a character.
+        after_ids: the checkpoint after appended ids.
+    """
+
+    reader: Reader
+    encode: Callable[[str], Ids]
+    encodes_all: bool
+    has_id: Callable[[int], bool]
+    text_of: Callable[[Ids, Ids], str]
+    ends_inside: Callable[[Ids], bool]
+    after_ids: Checkpoint
+
+
+class Session:
+    """A text with its ids, which are kept up to date; made by `fst.Tokenizer.session`.
+
+    A change takes time for the changed text, and for about 4,000 characters around it, but not for the whole text. If a change moves the
+    ids of all text after it, as with scores that are summed over a text, or if the text is one long word, it takes time for all of this
+    text. A method that raises an error leaves the session unchanged. Only one thread at a time may use a session; forks are independent.
+
+    Args:
+        tools: the parts of the tokenizer.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> s = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able", "fit"])).session("unable un")
+        >>> s.append("fit")
+        Change(start=2, removed=1, ids=array([0], dtype=int32))
+        >>> s.edit(8, 9, "n ")
+        Change(start=2, removed=1, ids=array([1, 3], dtype=int32))
+        >>> s.text, s.ids, s.certain
+        ('unable un fit', array([1, 2, 1, 3], dtype=int32), 3)
+    """
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._version = Version(Chunks(), None, "", tools.reader.read(START, "", ends=True).rest)
+        self._marks: WeakValueDictionary[int, Mark] = WeakValueDictionary()
+        self._number = 0  # number of marks so far
+
+    def __len__(self) -> int:
+        """The number of characters."""
+        return self._version.characters
+
+    def __repr__(self) -> str:
+        return f"<fst.Session of {len(self)} characters>"
+
+    @property
+    def text(self) -> str:
+        """The text, made at the call, in linear time."""
+        return self._version.text
+
+    @property
+    def ids(self) -> Ids:
+        """The ids, int32[n], made at the call, in linear time. They equal ``tok.encode(s.text, add_special_tokens=False)`` until
+        `append_ids`.
+        """
+        return self._version.ids
+
+    @property
+    def certain(self) -> int:
+        """A number of leading ids that no text that is appended can change, such as those of all pre-tokens except the last. A cache of a
+        model's states may keep these ids.
+        """
+        return self._version.before_rest + self._version.rest_certain
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the ids equal ``tok.encode(s.text, add_special_tokens=False)``. After `append_ids`, the whole text is encoded to find
+        out.
+        """
+        has_ids = any(chunk.is_fixed for chunk in self._version.all_chunks)
+        return not has_ids or np.array_equal(self.ids, self._tools.encode(self.text))
+
+    def append(self, text: str) -> Change:
+        """Append a text.
+
+        Args:
+            text: a str.
+
+        Returns:
+            The change of the ids: from id number ``start`` on, ``removed`` ids are replaced by ``ids``.
+
+        Raises:
+            TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
+            ValueError: the text before is from `append_ids`, and ends inside a character.
+        """
+        _check(text)
+        last = self._version.fixed_end
+        if text and last is not None and self._tools.ends_inside(last):
+            raise ValueError("the appended ids end inside a character; expected whole characters before a text; append the other ids first")
+        return self._changed(*appended(self._version, text, self._tools.reader))
+
+    def edit(self, begin: int, end: int, text: str) -> Change:
+        """Replace the characters from `begin` to `end - 1` by a text.
+
+        Args:
+            begin, end: positions in characters. If they are equal, the text is inserted.
+            text: a str.
+
+        Returns:
+            The change of the ids, as in `append`.
+
+        Raises:
+            TextError: as in `append`.
+            ValueError: the range is not in the text, or contains text from `append_ids`; or as in `append`.
+        """
+        begin, end = index(begin), index(end)
+        if not 0 <= begin <= end <= len(self):
+            raise ValueError(f"the range is {begin} to {end}; expected 0 <= begin <= end <= {len(self)}, the number of characters")
+        if begin == len(self):
+            return self.append(text)
+        _check(text)
+        return self._changed(*edited(self._version, begin, end, text, self._tools.reader))
+
+    def append_ids(self, ids: Sequence[int] | NDArray[Any]) -> Change:
+        """Append the ids that a model has written. They are never encoded again, even if `encode` gives other ids for their text. All ids
+        before them are fixed, too, and text after them is encoded like text after a special token; if the vocabulary finds no special
+        token in texts, like the beginning of a text.
+
+        Args:
+            ids: whole numbers in an array, a list or a tuple. Special tokens become a part of `text`.
+
+        Returns:
+            The change of the ids, as in `append`.
+
+        Raises:
+            TypeError: `ids` is not a row of whole numbers.
+            ValueError: a number is not an id of the vocabulary.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import wordpiece
+            >>> s = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able", "##a", "##ble"])).session("un")
+            >>> s.append_ids([3, 4])
+            Change(start=1, removed=0, ids=array([3, 4], dtype=int32))
+            >>> s.text, s.ids, s.is_canonical
+            ('unable', array([1, 3, 4], dtype=int32), False)
+        """
+        numbers = [*map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+        wrong = next((number for number in numbers if not self._tools.has_id(number)), None)
+        if wrong is not None:
+            raise ValueError(f"an id is {wrong}; expected the id of a token; leave out other numbers")
+        tools, row = self._tools, np.array(numbers, np.int32)
+        if not numbers:
+            return Change(self._version.before_rest + len(self._version.rest_ids), 0, row)
+        self._version, change = with_ids(self._version, row, tools.text_of, tools.after_ids, tools.reader)
+        return change
+
+    def fork(self) -> Session:
+        """Return a new session with the same text and ids, in constant time. The two sessions share memory, but change independently."""
+        other = Session.__new__(Session)
+        other._tools, other._version, other._marks, other._number = self._tools, self._version, WeakValueDictionary(), 0
+        return other
+
+    def mark(self) -> Mark:
+        """Return a mark of the present text, in constant time, for `rollback`."""
+        self._number += 1
+        mark = self._marks[self._number] = Mark(self._number, self._version)
+        return mark
+
+    def rollback(self, mark: Mark) -> None:
+        """Return to the text at a mark. The mark stays valid; later marks become invalid.
+
+        Args:
+            mark: the result of `mark` of this session.
+
+        Raises:
+            ValueError: the mark belongs to another session, or the session has returned to an earlier mark.
+        """
+        if not isinstance(mark, Mark) or self._marks.get(mark.number) is not mark:
+            raise ValueError(f"the mark is {quoted(mark)}; expected a mark of this session that no rollback to an earlier mark has removed")
+        while True:
+            number, _ = self._marks.popitem()
+            if number == mark.number:
+                break
+        self._marks[mark.number], self._version = mark, mark.version
+
+    def _changed(self, version: Version, change: Change) -> Change:
+        """Take a new version, unless it has an unknown character."""
+        if not self._tools.encodes_all and len(change.ids) and change.ids.min() < 0:
+            self._tools.encode(version.text)  # raises the error for the unknown character
+        self._version = version
+        return change
+
+
+def _check(text: object) -> None:
+    """Check that a new text is a str without lone surrogates."""
+    if not isinstance(text, str):
+        raise TextError(f"the text is {type(text).__name__}; expected str")
+    place = None if text.isascii() else wrong_at(text)
+    if place is not None:
+        raise TextError(f"position {place} of the new text: a lone surrogate; mend the text", place=place)
