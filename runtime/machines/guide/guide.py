@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 KEPT_BYTES = 1 << 20
 WHOLE = int, np.integer
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
+UINT32, BYTES = np.dtype(np.uint32), np.dtype(np.uint8)
+VIEWS = {UINT32: UINT32, np.dtype(np.int32): UINT32, np.dtype(np.bool_): BYTES}  # for each dtype of masks, that of their memory
 
 expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
 
@@ -209,7 +211,7 @@ class Guide(PublicClass):
         if out is None:
             out = np.empty((len(numbers), self.words), np.uint32)
         view = _view(out, len(numbers), self.words)
-        if view.dtype == np.uint32 and max_tokens is None:
+        if view.dtype is UINT32 and max_tokens is None:
             self._masks.copy(numbers, view)
             return out
         rows = np.empty((len(numbers), self.words), np.uint32)
@@ -218,7 +220,7 @@ class Guide(PublicClass):
         else:
             for row, state, left in zip(rows, numbers.tolist(), np.broadcast_to(max_tokens, numbers.shape).tolist(), strict=True):
                 row[:] = self.mask(state, left)
-        if view.dtype == np.uint32:
+        if view.dtype is UINT32:
             view[:, : self.words], view[:, self.words :] = rows, 0
         else:
             expand.call(rows, view)
@@ -367,10 +369,11 @@ def _view(out: Any, rows: int, words: int) -> Array:
     array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
     if array is None:
         raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")
-    if array.dtype not in (np.uint32, np.int32, np.bool_) or array.ndim != 2 or not array.flags.carray:
+    view = VIEWS.get(array.dtype)
+    if view is None or array.ndim != 2 or not array.flags.carray:
         found = f"{array.dtype} of shape {array.shape}"
         raise ValueError(f"out is {found}; expected uint32, int32 or bool with two axes, C-contiguous, aligned and writable")
-    least = 0 if array.dtype == np.bool_ else words
+    least = 0 if view is BYTES else words
     if len(array) != rows or array.shape[1] < least:
         raise ValueError(f"out has the shape {array.shape}; expected {rows} rows of at least {least} elements")
-    return array.view(np.uint8 if array.dtype == np.bool_ else np.uint32)
+    return array if array.dtype is view else array.view(view)

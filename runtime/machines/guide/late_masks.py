@@ -119,8 +119,9 @@ class LateMasks:
         found = self._masks(numbers)
         if out.shape[1] > self.words:
             out[:, self.words :] = 0
-        for row, state in zip(out, numbers, strict=True):
-            row[: self.words] = found[state]
+            out = out[:, : self.words]
+        for place, state in enumerate(numbers):
+            out[place] = found[state]
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
@@ -138,16 +139,17 @@ class LateMasks:
 
     def _masks(self, states: list[int]) -> dict[int, Array]:
         """The masks of states."""
-        found, missing, kept = dict[int, Array](), dict[int, None](), self._kept
+        found: dict[int, Array] = {}
+        missing, kept = [], self._kept
         with self._lock:
             for state in states:
                 row = kept.pop(state, None)
                 if row is None:
-                    missing[state] = None
+                    missing.append(state)
                 else:
                     kept[state] = found[state] = row  # it is now the one that was used last
         if missing:
-            made = self._made([*missing])
+            made = self._made(missing if len(missing) == 1 else [*dict.fromkeys(missing)])
             found.update(made)
             with self._lock:
                 kept.update(made)
@@ -157,15 +159,16 @@ class LateMasks:
 
     def _made(self, states: list[int]) -> dict[int, Array]:
         """New masks of states."""
+        count = len(self._found)
         for state in states:
-            if not NO_STATE <= state < len(self):
-                raise not_a_state(state, len(self))
+            if not NO_STATE <= state < count:
+                raise not_a_state(state, count)
         known = [state for state in states if state not in (NO_STATE, ENDED)]
         found = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
-        for state in states:
-            if state not in found:
-                found[state] = np.zeros(self.words, np.uint32)
-            self._add_end(state, found[state])
+        if len(known) < len(states):
+            found |= {state: np.zeros(self.words, np.uint32) for state in states if state not in found}
+        for state, row in found.items():
+            self._add_end(state, row)
         return found
 
     def _add_end(self, state: int, row: Array) -> None:

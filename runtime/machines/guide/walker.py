@@ -54,7 +54,6 @@ class Walker:
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
         self._store, self._vocabulary = store, vocabulary
         self._strings, self._classes = string_tokens(vocabulary), class_tokens(vocabulary)
-        self._mask = np.empty(vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
@@ -100,15 +99,16 @@ class Walker:
     def mask(self, number: int, *, is_first: bool = False) -> Array:
         """uint32[words], the bits of the tokens, or of the first tokens, that are read from a set."""
         trie = self._vocabulary.first if is_first else self._vocabulary.trie
+        row = np.empty(self._vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         with self.lock:
             counts, self._is_freed = self._work.counts, False
             counts.phase = BEGUN
             if is_first:  # whose bytes are not those by which tokens are classified
-                self._mask[:], self._work.path[0] = 0, number
+                row[:], self._work.path[0] = 0, number
                 counts.phase, counts.node, counts.shared = ALL, 0, NONE
-            while (found := mask_items.call(number, trie, self._strings, self._classes.masks, *self._arrays(), self._mask)) <= NO_ROOM:
+            while (found := mask_items.call(number, trie, self._strings, self._classes.masks, *self._arrays(), row)) <= NO_ROOM:
                 self._provide(found)
-            return self._mask[:-1].copy()
+        return row[:-1]
 
     def sets_after(self, number: int, trie: Trie, ids: int) -> Array:
         """int64[ids], the set after each token of a trie that is read from a set; `DEAD` for other ids."""
