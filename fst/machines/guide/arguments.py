@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +39,17 @@ LETTERS_GROUP = 0
 
 
 def _groups() -> Array:
-    """uint64[256], the bit of each byte's group: ASCII letters and digits; bytes above ASCII; control characters; each other byte alone."""
+    """uint64[256], the bit of each byte's group: ASCII letters; digits; bytes after the first of a character; some ranges of first bytes;
+    each character of ASCII that is whitespace or punctuation; and the rest.
+    """
     numbers = np.full(256, LETTERS_GROUP + 1)
-    for byte in range(0x80):
-        numbers[byte] = LETTERS_GROUP if chr(byte).isalnum() else LETTERS_GROUP + 2
+    numbers[[byte for byte in range(0x80) if chr(byte).isalpha()]] = LETTERS_GROUP
+    firsts = [0x80, 0xC0, 0xC2, 0xE0, 0xE2, 0xE3, 0xE4, 0xEA, 0xF0, 0xF5]  # of ranges above ASCII
+    ranges = [(0x30, 0x3A), *pairwise(firsts)]
+    for number, (first, end) in enumerate(ranges, LETTERS_GROUP + 2):
+        numbers[first:end] = number
     alone = [byte for byte in range(0x80) if chr(byte) in "\t\n\r" or (chr(byte).isprintable() and not chr(byte).isalnum())]
-    numbers[alone] = LETTERS_GROUP + 3 + np.arange(len(alone))
+    numbers[alone] = LETTERS_GROUP + 2 + len(ranges) + np.arange(len(alone))
     return np.uint64(1) << numbers.astype(np.uint64)
 
 

@@ -16,7 +16,7 @@ FRAME_BITS = 32  # of an item: ``position << FRAME_BITS | frame``
 NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
 NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
 NO_CLASS = -7  # another such result: the mask of a class must be made
-BEGUN, FILLED, OTHERS, CLASS, ALL = range(5)  # phases of a mask: nothing is done, all is done, or a trie is scanned
+BEGUN, FILLED, OTHERS, CHAIN, LOOP, ALL, POSTPONED, SPACED = range(8)  # phases of a mask, see `fst.runtime.machines.guide.kernels.late`
 MAX_CHAIN = 24  # maximum number of steps of a chain, see `fst.runtime.machines.guide.kernels.classes`
 OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
 
@@ -73,6 +73,8 @@ class Counts(Fields, dtype=np.int64):
     steps: Scalar  # the number of bytes that a chain reads; no bound for a loop
     exits: Scalar  # groups of bytes, see `fst.machines.guide.arguments.GROUPS`
     decided: Scalar  # the largest number of bytes of tokens that are decided by a class
+    loop: Scalar  # the set to which all characters of a class lead back
+    postponed: Scalar  # the first byte of tokens that are scanned last; `NONE`: there is none
     shared: Scalar  # the set whose mask is shared by the tokens of some first bytes, see `kernels.late`; `NONE`: no set
 
 
@@ -86,7 +88,8 @@ class Work(NamedTuple):
         row: int64[n], items or cells of a new set.
         marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end before it.
         path: int64[longest token + 1], the set after each number of bytes.
-        members: uint64[4], the first bytes of the characters of a class; chain: int64[MAX_CHAIN + 1], its chain.
+        members, initials: uint64[4], sets of first bytes: of the characters of a class, and of those that lead into its loop.
+        chain: int64[MAX_CHAIN + 1], the chain of a class.
     """
 
     counts: Counts
@@ -98,4 +101,5 @@ class Work(NamedTuple):
     marks: Array
     path: Array
     members: Array
+    initials: Array
     chain: Array

@@ -24,7 +24,7 @@ class ClassMasks(NamedTuple):
 
     Attributes:
         made: int64[1], the number of classes.
-        keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters.
+        keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters; with the byte 0xFF, of what follows a space.
         rows: uint32[KEPT, words + 1], the masks of the tokens whose characters, the last of which may be incomplete, are in each class.
         short: uint32[MAX_CHAIN + 1, words + 1], the masks of the tokens of at most n bytes.
         groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
@@ -44,8 +44,10 @@ class ClassTokens:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         data, ends = vocabulary.tokens[:2]
-        self._signatures, self._lock = np.empty((vocabulary.size, 4), np.uint64), Lock()
-        sign_tokens.call(data, ends, self._signatures)
+        self._signatures, self._lock = np.empty((2, vocabulary.size, 4), np.uint64), Lock()  # of tokens, and of what follows a space
+        for is_spaced, signatures in enumerate(self._signatures):
+            sign_tokens.call(data, ends, is_spaced, signatures)
+        self._signatures[:, vocabulary.trie.twins[:, 0]] = ~np.uint64(0)  # in no class: twins get the bits of their tokens in the end
         sizes = np.diff(ends, prepend=0)
         short = np.stack([mask_of(vocabulary, sizes <= most) for most in range(MAX_CHAIN + 1)])
         self.masks = self._with_room(short)
@@ -58,7 +60,7 @@ class ClassTokens:
         with self._lock:
             masks = self.masks if self.masks.made[0] < KEPT else self._with_room(self.masks.short)
             row = masks.made[0]
-            fill_class.call(key, self._signatures, masks.rows[row])
+            fill_class.call(key, self._signatures[int(key[3] >> np.uint64(63))], masks.rows[row])
             masks.keys[row] = key
             masks.made[0] += 1
             self.masks = masks

@@ -105,7 +105,7 @@ class Walker:
             counts.phase = BEGUN
             if is_first:  # whose bytes are not those by which tokens are classified
                 row[:], self._work.path[0] = 0, number
-                counts.phase, counts.node, counts.shared = ALL, 0, NONE
+                counts.phase, counts.node, counts.shared, counts.postponed = ALL, 0, NONE, NONE
             while (found := mask_items.call(number, trie, self._strings, self._classes.masks, *self._arrays(), row)) <= NO_ROOM:
                 self._provide(found)
         return row[:-1]
@@ -186,7 +186,7 @@ class Walker:
             found = f"a text can be read in more than {MAX_ITEMS:,} ways at once"
             raise UnsupportedError(f"{found}; make the pattern or the grammar less ambiguous")
         larger = _work(room, len(self._work.path) - 1)
-        for name in ("counts", "path", "members", "chain"):
+        for name in ("counts", "path", "members", "initials", "chain"):
             getattr(larger, name)[:] = getattr(self._work, name)
         larger.counts.stamp = 0
         self._work = larger
@@ -196,5 +196,5 @@ def _work(room: int, longest: int) -> Work:
     """Working arrays for sets of at most `room` items."""
     slots = 1 << (2 * room - 1).bit_length()
     arrays = np.empty(room, np.int64), np.zeros(slots, np.int64), np.empty(slots, np.int64), np.empty((room, 2), np.int64)
-    chain = np.zeros(4, np.uint64), np.zeros(MAX_CHAIN + 1, np.int64)
+    chain = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(MAX_CHAIN + 1, np.int64)
     return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.int64), np.zeros(longest + 1, np.int64), *chain)

@@ -33,7 +33,9 @@ JSON_TOKENS = [*PIECES, *CUT, b" ", b"  ", b"aaaaaaaaaaaaaaaaaaaaaaaa", b"{", b"
 
 SIZES, ENDS, DRAW = (*range(1, 12), 23, 24, 25, 30), ("", "-", "-ad", "é,", "0"), random.Random(5)
 DRAWN = ["".join(DRAW.choices("abcdefghijkl", k=size)) + end for size in SIZES for end in ENDS]
-WORDS = [*dict.fromkeys(map(str.encode, [*DRAWN, "e", "l", "é", "éé", "é-ab", "-", "a-b-c", ",", "0", "!"]))]
+DRAWN += [" " + each for each in DRAWN[::2]]
+MORE = ["e", "l", "é", "éé", "é-ab", "-", "a-b-c", ",", "0", "!", " if", "if", "dead,", " é", " 0a", "0 a", "  a"]
+WORDS = [*dict.fromkeys(map(str.encode, DRAWN + MORE))]
 
 
 def vocabulary(contents: Sequence[bytes]) -> Vocabulary:
@@ -167,6 +169,10 @@ STRINGS = {
     "counted": part_of_regex("[a-l]{5,70},"),
     "four": part_of_regex("[a-l]{4}[0-9]"),
     "unlike": part_of_regex("[a-l]{6}[a-k]{3}!?"),
+    "keywords": part_of_regex("( *([a-l]+|if|dead|0)[,-] *)*"),
+    "joined": part_of_regex("([a-l]+(asc|de)?[,-])*"),
+    "spaced": part_of_regex("([a-l][a-l0]* |0 +)*,"),
+    "space inside": part_of_regex("[a-l ][a-l é]*[,}]|0"),
     "all but one": part_of_regex('[^,"]+,'),
 }
 

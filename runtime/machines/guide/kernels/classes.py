@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import NO_CLASS, NONE, UNKNOWN
+from fst.machines.guide.item_arguments import ALL, CHAIN, LOOP, NO_CLASS, NONE, POSTPONED, SPACED, UNKNOWN
 from fst.machines.guide.kernels.items import expand, row_of, target_of
 from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT
 from fst.runtime.machines.guide.kernels.strings import INCOMPLETE, WRONG, unescaped
@@ -25,7 +25,8 @@ SHORT = 4  # number of steps of a chain, other than a loop, below which a scan i
 FEW = 10  # number of characters of ASCII in a class below which a scan is short
 UNBOUNDED = 1 << 30  # instead of a number of bytes
 DEPTH_SHIFT = np.uint32(8)
-LETTERS = (0x61, 0x41)  # a class that contains neither is not looked for
+LETTERS = tuple(b"aAqQzZ_")  # a class that contains none of them is not looked for
+SPACE, SPACED_KEY = 0x20, 0xFF  # the second is in the key of a class of tokens that begin with a space
 
 
 @inlined
@@ -41,12 +42,13 @@ def put(key, byte):
 
 
 @kernel
-def sign_tokens(data, ends, signatures):
+def sign_tokens(data, ends, is_spaced, signatures):
     """Store the first bytes of the characters of each token.
 
     Args:
         data: uint8[n], the bytes of all tokens.
         ends: int64[ids], the end of each token.
+        is_spaced: whether tokens must begin with a space, which does not count.
         signatures: output, uint64[ids, 4], sets of bytes; byte 0x80 is in those of tokens that are empty, or do not begin a text in UTF-8.
     """
     start = np.int64(0)
@@ -54,9 +56,10 @@ def sign_tokens(data, ends, signatures):
         key, end = signatures[token], ends[token]
         for word in range(4):
             key[word] = 0
-        place = start
-        if start == end:
+        place = start + is_spaced
+        if place >= end or (is_spaced and data[start] != SPACE):
             put(key, np.int64(LEADS))
+            place = end
         while place < end:
             byte = np.int64(data[place])
             after = np.int64(place + 1) if byte < ASCII else unescaped(data, place, end)
@@ -208,8 +211,8 @@ def class_row(classes, key):
 
 
 @part
-def begin_class(number, classes, parts, pool, steps, work, mask):
-    """Set the bits of the tokens that are decided by a class of characters; return 0, `NONE` if the set does not begin a chain, or another
+def fill_chain(number, classes, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that are decided by the class of a chain; return 0, `NONE` if the set does not begin a chain, or another
     negative result.
     """
     size = begin_chain(number, parts, pool, steps, work)
@@ -230,23 +233,199 @@ def begin_class(number, classes, parts, pool, steps, work, mask):
     if row < 0:
         return row
     for word in range(len(mask)):
-        mask[word] = classes.rows[row, word] & (classes.short[length, word] if not is_loop else ~np.uint32(0))
+        mask[word] |= classes.rows[row, word] & (classes.short[length, word] if not is_loop else ~np.uint32(0))
     work.counts.inside = 0
     work.counts.length, work.counts.steps = length, np.int64(UNBOUNDED) if is_loop else length
     return np.int64(0)
 
 
 @part
-def scan_class(trie, parts, pool, steps, work, mask):
-    """`scan_from`, without the subtrees of tokens that are decided by the class. ``work.counts.inside`` is the number of bytes at the start
-    of the path of a node whose characters are in the class.
+def contains(one, other, pool):
+    """Whether a set contains all items of another."""
+    place, end = pool.starts[one], pool.starts[one + 1]
+    for each in range(pool.starts[other], pool.starts[other + 1]):
+        while place < end and pool.cells[place] < pool.cells[each]:
+            place += 1
+        if place == end or pool.cells[place] != pool.cells[each]:
+            return False
+    return True
+
+
+@part
+def find_loop(number, classes, parts, pool, steps, work):
+    """Store the set to which a letter leads, and from which it leads back; the class of the characters that lead back to it, or to a set
+    that contains it; and the exits. Return the number of characters of ASCII in the class, or a negative result.
     """
+    row, size, loop = row_of(number, parts, pool, steps, work), np.int64(0), np.int64(NONE)
+    if row < 0:
+        return row
+    for letter in LETTERS:
+        if loop == NONE:
+            target = target_of(row, letter, pool, steps, work)
+            after = row_of(target, parts, pool, steps, work) if target >= 0 else target
+            if after >= 0:
+                after = target_of(after, letter, pool, steps, work)
+            if after < NONE:
+                return after
+            loop = target if after == target else np.int64(NONE)
+    for word in range(4):
+        work.members[word] = 0
+    if loop == NONE:
+        return size
+    row = row_of(loop, parts, pool, steps, work)
+    if row < 0:
+        return row
+    for byte in range(END_LEADS):
+        target = np.int64(NONE)
+        if byte < ASCII:
+            target = target_of(row, byte, pool, steps, work)
+        elif byte >= FIRST_LEAD:
+            target = after_long(loop, byte, parts, pool, steps, work)
+        if target < NONE:
+            return target
+        if target == loop or (target >= 0 and byte < ASCII and contains(target, loop, pool)):
+            put(work.members, np.int64(byte))
+            size += byte < ASCII
+    work.counts.loop, work.counts.exits = loop, 0
+    for byte in range(256):
+        if steps.targets[row, byte] != NONE and not has(work.members, byte):
+            work.counts.exits |= np.int64(classes.groups[byte])
+    return size
+
+
+@part
+def fill_loop(number, is_spaced, classes, trie, parts, pool, steps, work, mask):
+    """Set the bits of the tokens, or of those that begin with a space, that are decided by the class of a loop. The first character may
+    lead to more than the loop, such as the first letter of a keyword among names.
+
+    Returns:
+        0; `NONE`: the set does not lead into a loop; or another negative result.
+    """
+    size = find_loop(number, classes, parts, pool, steps, work)
+    if size < FEW:
+        return size if size < 0 else np.int64(NONE)
+    row, loop = row_of(number, parts, pool, steps, work), row_of(work.counts.loop, parts, pool, steps, work)
+    if row < 0 or loop < 0:
+        return min(row, loop)
+    for word in range(4):
+        work.initials[word] = 0
+    for byte in range(END_LEADS):
+        if has(work.members, byte):
+            target = target_of(row, byte, pool, steps, work)
+            if target < NONE:
+                return target
+            following = np.int64(steps.targets[loop, byte]) if byte >= ASCII else np.int64(work.counts.loop)
+            if target != NONE and contains(target, following, pool):
+                put(work.initials, np.int64(byte))
+    if is_spaced:
+        put(work.members, np.int64(SPACED_KEY))
+    found = class_row(classes, work.members)
+    if found < 0:
+        return found
+    work.members[3] &= ~(np.uint64(is_spaced) << np.uint64(SPACED_KEY & 63))
+    for word in range(len(mask)):
+        mask[word] |= classes.rows[found, word]
+    node = np.int64(trie.roots[SPACE]) + 1 if is_spaced else np.int64(0)
+    end = np.int64(trie.skips[trie.roots[SPACE]]) if is_spaced else len(trie.labels)
+    while node < end:
+        byte, after = np.int64(trie.labels[node] & BYTE), np.int64(trie.skips[node])
+        if has(work.members, byte) and not has(work.initials, byte):
+            for each in range(node, after):
+                mask[trie.tokens[each] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[each] & BIT))
+        node = after
+    work.counts.inside = 0
+    return np.int64(0)
+
+
+@part
+def begin_class(number, classes, trie, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that are decided by a class of characters; return the phase that follows, or a negative result. Tokens
+    that begin with a space are postponed, unless the space is in the class.
+    """
+    phase = np.int64(LOOP)
+    found = fill_loop(number, False, classes, trie, parts, pool, steps, work, mask)
+    if found == NONE:
+        phase = np.int64(CHAIN)
+        found = fill_chain(number, classes, parts, pool, steps, work, mask)
+    if found < NONE:
+        return found
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    is_postponed = steps.targets[row, SPACE] != NONE and (found == NONE or not has(work.members, SPACE))
+    work.counts.postponed = SPACE if is_postponed and trie.roots[SPACE] >= 0 else NONE
+    return phase if found != NONE else np.int64(ALL)
+
+
+@part
+def scan_spaced(number, trie, classes, parts, pool, steps, work, mask):
+    """Set the bits of the tokens that begin with a space; return 0, or a negative result."""
+    root = np.int64(trie.roots[SPACE])
+    if work.counts.phase != SPACED:
+        work.counts.phase = POSTPONED
+        row = row_of(number, parts, pool, steps, work)
+        after = target_of(row, SPACE, pool, steps, work) if row >= 0 else row
+        if after < NONE:
+            return after
+        found = fill_loop(after, True, classes, trie, parts, pool, steps, work, mask)
+        if found < NONE:
+            return found
+        if found == NONE:
+            for word in range(4):
+                work.members[word], work.initials[word] = 0, 0
+        work.counts.phase, work.counts.node, work.counts.inside = SPACED, root, 0
+    return scan_loop(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
+
+
+@part
+def scan_loop(offset, end, trie, parts, pool, steps, work, mask):
+    """`scan_from`, up to the node `end`, without the subtrees of tokens that are decided by the class of a loop.
+    The first `offset` bytes of a token are before the class. ``work.counts.inside`` is the number of bytes of the path of a node that are
+    read as the class demands.
+    """
+    node, exits, inside = np.uint64(work.counts.node), np.uint64(work.counts.exits), work.counts.inside
+    while node < np.uint64(end):
+        label = trie.labels[node]
+        depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
+        if depth == 0 and offset == 0 and byte == work.counts.postponed:
+            node = np.uint64(trie.skips[node])
+            continue
+        row = np.int64(steps.rows[np.uint64(work.path[depth])])
+        if row < 0:
+            row = expand(work.path[depth], parts, pool, steps, work)
+        number = target_of(row, byte, pool, steps, work) if row >= 0 else row
+        if number == NONE:
+            node = np.uint64(trie.skips[node])
+            continue
+        if number < 0:
+            work.counts.node, work.counts.inside = np.int64(node), inside
+            return number
+        work.path[depth + 1] = number
+        mask[trie.tokens[node] >> WORD_SHIFT] |= ONE << (trie.tokens[node] & BIT)
+        inside = min(inside, depth)
+        is_member = depth < offset or byte >> 6 == CONTINUED or has(work.initials if depth == offset else work.members, byte)
+        inside += inside == depth and is_member
+        is_loop = number == work.counts.loop
+        if not is_loop and byte >= FIRST_LEAD and has(work.members, byte):
+            loop = steps.rows[work.counts.loop]
+            is_loop = loop >= 0 and number == steps.targets[loop, byte]
+        is_decided = is_loop and inside > depth and depth >= offset and not trie.groups_below[node] & exits
+        node = np.uint64(trie.skips[node]) if is_decided else node + U1
+    return np.int64(0)
+
+
+@part
+def scan_chain(trie, parts, pool, steps, work, mask):
+    """`scan_from`, without the subtrees of tokens that are decided by the class of a chain; see `scan_loop`."""
     node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
     exits, last, inside = np.uint64(work.counts.exits), work.counts.length, work.counts.inside
     while node < end:
         label = trie.labels[node]
         depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
         number, inside = work.path[depth], min(inside, depth)
+        if depth == 0 and byte == work.counts.postponed:
+            node = np.uint64(trie.skips[node])
+            continue
         if inside == depth and depth < work.counts.steps:
             if byte >> 6 == CONTINUED:
                 inside += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import ALL, BEGUN, CLASS, FILLED, NO_WORK, NONE, OTHERS
+from fst.machines.guide.item_arguments import ALL, BEGUN, CHAIN, FILLED, LOOP, NO_WORK, NONE, OTHERS
 from fst.machines.guide.kernels.items import (
     LEAST,
     MISSING,
@@ -28,7 +28,7 @@ from fst.machines.guide.kernels.items import (
 )
 from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
 from fst.machines.guide.parts import ENTER, FREE, OPEN, SKIP, UNLIMITED
-from fst.runtime.machines.guide.kernels.classes import begin_class, scan_class
+from fst.runtime.machines.guide.kernels.classes import begin_class, scan_chain, scan_loop, scan_spaced
 from fst.runtime.machines.guide.kernels.strings import QUOTE, SPACE
 
 DEPTH_SHIFT = np.uint32(8)
@@ -136,12 +136,14 @@ def set_bit(number, mask):
 
 @part
 def next_root(byte, trie, steps, work):
-    """The first node of the trie for a byte from `byte` on that the set ``work.path[0]`` reads, and that does not lead to the shared set,
-    or all of them before the set has steps. The number of nodes if there is none.
+    """The first node of the trie for a byte from `byte` on that the set ``work.path[0]`` reads, or may read before it has steps; without
+    bytes that lead to the shared set, and the postponed one. The number of nodes if there is none.
     """
     row = steps.rows[work.path[0]]
     for each in range(np.int64(byte), 256):
-        if trie.roots[each] >= 0 and (row < 0 or (steps.targets[row, each] != NONE and steps.targets[row, each] != work.counts.shared)):
+        if trie.roots[each] < 0 or each == work.counts.postponed:
+            continue
+        if row < 0 or (steps.targets[row, each] != NONE and steps.targets[row, each] != work.counts.shared):
             return np.uint64(trie.roots[each])
     return np.uint64(len(trie.labels))
 
@@ -356,9 +358,9 @@ def share(number, strings, parts, pool, steps, work, mask):
 
 
 @part
-def begin_mask(number, strings, classes, parts, pool, steps, work, mask):
+def begin_mask(number, trie, strings, classes, parts, pool, steps, work, mask):
     """Set the bits of the tokens that need no scan; return the phase that follows, or a negative result."""
-    work.counts.shared = NONE
+    work.counts.shared, work.counts.postponed = NONE, NONE
     item = free_item(number, parts, pool, work)
     if item >= 0:
         found = fill_free(item, strings, parts, pool, steps, work, mask)
@@ -373,10 +375,7 @@ def begin_mask(number, strings, classes, parts, pool, steps, work, mask):
         if found != NONE:
             return found if found < 0 else np.int64(OTHERS)
     else:
-        found = begin_class(number, classes, parts, pool, steps, work, mask)
-        if found != NONE:
-            return found if found < 0 else np.int64(CLASS)
-        return np.int64(ALL)
+        return begin_class(number, classes, trie, parts, pool, steps, work, mask)
     for word in range(len(mask)):
         mask[word] = strings.plain[word]
     return np.int64(OTHERS)
@@ -401,17 +400,21 @@ def mask_items(number, trie, strings, classes, parts, pool, steps, work, mask):
     if work.counts.phase == BEGUN:
         for word in range(len(mask)):
             mask[word] = 0
-        begun = begin_mask(number, strings, classes, parts, pool, steps, work, mask)
+        begun = begin_mask(number, trie, strings, classes, parts, pool, steps, work, mask)
         if begun < 0:
             return begun
         work.path[0], work.counts.node, work.counts.phase = number, 0, begun
     found = np.int64(DONE)
     if work.counts.phase == ALL:
         found = scan_from(trie, parts, pool, steps, work, mask)
-    elif work.counts.phase == CLASS:
-        found = scan_class(trie, parts, pool, steps, work, mask)
+    elif work.counts.phase == CHAIN:
+        found = scan_chain(trie, parts, pool, steps, work, mask)
+    elif work.counts.phase == LOOP:
+        found = scan_loop(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
     elif work.counts.phase == OTHERS:
         found = scan_from(strings.others, parts, pool, steps, work, mask)
+    if found == DONE and work.counts.postponed != NONE:
+        found = scan_spaced(number, trie, classes, parts, pool, steps, work, mask)
     if found < 0:
         return found
     add_twins(trie, mask)
