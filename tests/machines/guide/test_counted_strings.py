@@ -11,6 +11,7 @@ from support.naive.parts import Parts, assert_sound
 from support.tiers import sample
 
 from fst.compile.machines.guide.lengths import Edge, remaining
+from fst.compile.machines.guide.schema import string_sets
 from fst.compile.machines.guide.schema.string_parts import string_part
 from fst.compile.machines.guide.schema.string_sets import Strings, counted, pattern_of
 
@@ -46,6 +47,22 @@ def test_counted_strings_are_those_of_the_term(seed: int) -> None:
     if term.most is not None:  # then no string is longer than these; every other character is like one of theirs
         begun = {text[:end] for text in inside for end in range(len(text) + 1)}
         assert begun == {text for text in TEXTS if parts.reads(texts[text][:-1])[0]}
+
+
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("seed", sample(range(CASES), 20))
+def test_joined_terms_are_the_same_strings(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many terms become an automaton, an intersection and a complement contain the same strings."""
+    random = Random(seed)
+    one, other = (tuple(drawn_term(random) for _ in range(3)) for _ in range(2))
+    for terms, bounds in ((256, 256), (1, 256), (1, 1)):
+        monkeypatch.setattr(string_sets, "MAX_TERMS", terms)
+        monkeypatch.setattr(string_sets, "MAX_BOUNDS", bounds)
+        common, rest = string_sets.both(one, other), string_sets.complement(one)
+        for text in TEXTS[::5]:
+            is_inside = string_sets.has(one, text)
+            assert string_sets.has(common, text) == (is_inside and string_sets.has(other, text))
+            assert string_sets.has(rest, text) != is_inside
 
 
 @pytest.mark.parametrize("seed", sample(range(GRAPHS), 40))

@@ -208,6 +208,7 @@ def test_strict_closes_objects(schema: Any, valid: list[Any], invalid: list[Any]
         ({"uniqueItems": True}, "^#/properties/a/uniqueItems is not supported for items other than"),
         ({"format": "regex"}, "^#/properties/a/format is 'regex', which is not supported"),
         ({"pattern": "^((?!a).)*$"}, "^#/properties/a/pattern: .* an assertion in a repeat"),
+        ({"patternProperties": {name: {"type": "null"} for name in "abcdefghi"}}, "^#/properties/a/patternProperties splits the names"),
         ({"multipleOf": 0.1234567}, "^#/properties/a/multipleOf: multiples of 0.1234567 have more than"),
         ({"type": "text"}, "^#/properties/a/type: "),
         ({"minLength": "1"}, "^#/properties/a/minLength is '1'; expected"),

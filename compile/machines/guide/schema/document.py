@@ -34,7 +34,7 @@ KINDS = {
     "type": frozenset([str, list]),
 }  # the types of the values of keywords
 # Keywords that may be refused, or take long to evaluate: whether they do is found before the first text.
-SUSPECT = frozenset(["uniqueItems", "multipleOf", "format", "pattern", "unevaluatedItems", "unevaluatedProperties"])
+SUSPECT = frozenset(["uniqueItems", "multipleOf", "format", "pattern", "patternProperties", "unevaluatedItems", "unevaluatedProperties"])
 OF_DRAFT_3 = ("extends", "disallow", "divisibleBy")
 NAMING = frozenset(["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])  # keywords that give a schema a name
 OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")

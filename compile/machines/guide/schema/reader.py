@@ -55,6 +55,7 @@ UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 ASSERTING = re.compile(r"\(\?[^:]|\\[bBkpP1-9]|[*+?}][+]")
 FEW_DIGITS = 6  # of a divisor
 KEYWORDS_OF_SETS = frozenset([*UNEVALUATED, "uniqueItems"])
+MAX_SPLIT = 256  # maximum number of sets of names that patterns distinguish
 MAX_LEVELS = 20  # of required properties that are looked at without an evaluation
 # Keywords that may exclude values in ways that only an evaluation finds; and others, for each type.
 UNCERTAIN = frozenset([*COMBINING, *UNEVALUATED, "const"])
@@ -121,6 +122,8 @@ class Reader:
         if self._draft_3 and any(name in schema for name in OF_DRAFT_3):
             return True
         if any(schema.get(name, True) is not True for name in UNEVALUATED) or len(str(schema.get("multipleOf", ""))) > FEW_DIGITS:
+            return True
+        if isinstance(schema.get("patternProperties"), dict) and 1 << len(schema["patternProperties"]) > MAX_SPLIT:
             return True
         if self._asserts_formats and schema.get("format") in formats.NOT_REGULAR:
             return True
@@ -407,14 +410,14 @@ class Reader:
             found += [values for pattern, values in matching.items() if pattern.matches(name)]
             values = found[0] if len(found) == 1 else self.algebra.intersection(*found) if found else free
             named[name] = Property(values if string_sets.has(names, name) else NOTHING, name in needed, name in listed)
-        others = self._others(matching, free)
+        others = self._others(matching, free, path)
         if names is not string_sets.ALL:
             others = [Others(string_sets.both(each.names, names), each.values) for each in others]
         allowed = tuple(each for each in others if each.names and each.values is not NOTHING)
         term = objects(named, allowed, least, most)
         return () if term is None else (term,)
 
-    def _others(self, matching: Mapping[Pattern, Values], free: Values) -> list[Others]:
+    def _others(self, matching: Mapping[Pattern, Values], free: Values, path: str) -> list[Others]:
         """Disjoint sets of names, split by patterns, and the sets of the values of these properties."""
         found = [Others(string_sets.ALL, free)]
         for number, (pattern, values) in enumerate(matching.items()):
@@ -425,6 +428,9 @@ class Reader:
                 split.append(Others(string_sets.both(each.names, outside), each.values))
                 split.append(Others(string_sets.both(each.names, inside), values_inside))
             found = split if not number else [split[0], *(each for each in split[1:] if not string_sets.is_empty(each.names))]
+            if len(found) > MAX_SPLIT:
+                where = joined(path, "patternProperties")
+                raise LocatedError(f"{where} splits the names into more than {MAX_SPLIT} sets; use fewer patterns")
         return found
 
     # Constants.

@@ -17,7 +17,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.compile.machines.guide.lengths import is_inside, remaining
-from fst.compile.machines.guide.part_builder import NO_ARCS, PartBuilder, TreeWriter
+from fst.compile.machines.guide.part_builder import PartBuilder, TreeWriter
 from fst.compile.machines.guide.schema.patterns import ANYTHING
 from fst.compile.machines.guide.schema.string_sets import Counted, Strings, counted, lengths
 from fst.compile.machines.guide.schema.text import add_escapes, any_escape, written_strings
@@ -221,46 +221,64 @@ def _add_counted(builder: PartBuilder, found: Counted, block: Block, start: int,
     The number of missing keys is the number of characters that must follow a character: arcs inside a character are copied for each such
     number.
     """
-    is_outer = ~is_inside(found.language)
-    base, limit = builder.states, len(is_outer)
-    builder.add(limit, NO_ARCS)
-    shortest = [0 if found.most is None else found.shortest[state] for state in range(limit)]
-    following: list[list[tuple[int, int, int]]] = [[] for _ in range(block.states)]
-    for before, first, last, after in block.arcs.tolist():
-        following[before].append((first, last, after))
+    base, limit = builder.states, len(found.language.is_final)
+    is_outer = np.append(~is_inside(found.language), np.zeros(block.states - limit, np.bool_))
+    shortest = np.zeros(block.states, np.int64)
+    if found.most is not None:
+        shortest[:limit] = [found.shortest[state] for state in range(limit)]
+    numbers, kinds = np.unique(shortest[:limit], return_inverse=True)
+    leaving = block.arcs[is_outer[block.arcs[:, 3]]]
+    inner = block.arcs[~is_outer[block.arcs[:, 3]]]
+    inner = inner[np.argsort(inner[:, 3], kind="stable")]
+    copied, kind, arc = _copies(leaving[:, 0] * len(numbers) + kinds[leaving[:, 3]], inner, block.states, len(numbers))
 
-    def is_between(state: int) -> bool:
-        return state < limit and bool(is_outer[state])
+    def copies(states: Array, kinds: Array) -> Array:
+        """The copies of states for kinds of states after the character."""
+        return base + limit + np.searchsorted(copied, states * len(numbers) + kinds)
 
-    @cache
-    def numbers(state: int) -> frozenset[int]:
-        """The numbers of characters that must follow the one that is read after a state."""
-        return frozenset().union(*([shortest[after]] if is_between(after) else numbers(after) for _, _, after in following[state]))
-
+    left = [copies(leaving[:, 0], kinds[leaving[:, 3]]), leaving[:, 1], leaving[:, 2], base + leaving[:, 3]]
+    kept = [copies(inner[arc, 0], kind), inner[arc, 1], inner[arc, 2], copies(inner[arc, 3], kind)]
+    builder.add(limit + len(copied), np.concatenate([np.stack(left, axis=1), np.stack(kept, axis=1)]))
     builder.enter(start, found.least, UNLIMITED if found.most is None else found.most, base)
     outside = builder.state()
     builder.exit(outside, end)
     for state in block.final:
         builder.skip(base + state, outside)
-    copies: dict[tuple[int, int], int] = {}
-    for state in np.flatnonzero(is_outer).tolist():
-        for number in numbers(state):
-            before, copies[state, number] = base + state, builder.state()
+    for place, key in enumerate(copied.tolist(), base + limit):
+        state, each = divmod(key, len(numbers))
+        if is_outer[state]:
+            before, number = base + state, int(numbers[each])
             if number != shortest[state] or (number and not state):
                 before = builder.state()
                 builder.miss(base + state, number, before)
-            builder.count(before, copies[state, number])
-    waiting = [*copies]
-    for state, number in waiting:  # the loop appends to `waiting`
-        for first, last, after in following[state]:
-            if is_between(after):
-                if shortest[after] == number:
-                    builder.read(copies[state, number], first, last, base + after)
-            elif number in numbers(after):
-                if (after, number) not in copies:
-                    copies[after, number] = builder.state()
-                    waiting.append((after, number))
-                builder.read(copies[state, number], first, last, copies[after, number])
+            builder.count(before, place)
+
+
+def _copies(keys: Array, inner: Array, states: int, kinds: int) -> tuple[Array, Array, Array]:
+    """The copies of states for the kinds of states that the rest of a character leads to.
+
+    Args:
+        keys: int64[n], for each arc that ends a character, the state before it times `kinds`, plus the kind of the state after it.
+        inner: int64[n, 4], the other arcs, sorted by the states after them.
+        states: the number of states.
+        kinds: the number of kinds.
+
+    Returns:
+        The keys of all copies, ascending; for each copy of an arc of `inner`, the kind, and the arc.
+    """
+    starts = np.searchsorted(inner[:, 3], np.arange(states + 1))
+
+    def before(keys: Array) -> tuple[Array, Array]:
+        state, kind = np.divmod(keys, kinds)
+        counts = starts[state + 1] - starts[state]
+        return np.repeat(kind, counts), np.repeat(starts[state] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+
+    found = new = np.unique(keys)
+    while len(new):
+        kind, arc = before(new)
+        new = np.setdiff1d(inner[arc, 0] * kinds + kind, found)
+        found = np.union1d(found, new)
+    return found, *before(found)
 
 
 def _of_others(texts: frozenset[str]) -> Part | None:

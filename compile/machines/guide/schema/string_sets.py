@@ -18,7 +18,8 @@ from fst.compile.machines.guide.schema.patterns import anything, matching, nothi
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError
 
-MAX_TERMS = 16  # maximum number of terms of an intersection; more terms are joined to an automaton
+MAX_TERMS = 16  # maximum number of terms of an intersection; of more terms, those with the same bounds are joined to an automaton
+MAX_BOUNDS = 256  # maximum number of terms with different bounds; more terms are joined to an automaton that counts
 MAX_PAIRS = 1 << 16  # maximum number of states of an intersection of two sets of strings
 MAX_COUNT = 1 << 31  # larger than any length
 MAX_NAME = 64  # maximum length, in code points, of a string that is matched without an automaton
@@ -233,16 +234,16 @@ def both(first: tuple[Strings, ...], second: tuple[Strings, ...]) -> tuple[Strin
         return second if first is ALL else first
     if len(first) * len(second) > MAX_TERMS:
         first, second = _joined(first), _joined(second)
+    if len(first) * len(second) > MAX_BOUNDS:
+        first, second = (_of_language(language_of(first)),), (_of_language(language_of(second)),)
     return _kept(_both(one, other) for one, other in product(first, second))
 
 
 def _joined(terms: tuple[Strings, ...]) -> tuple[Strings, ...]:
-    """A set as one term for all terms with the same bounds of the length; as one term if these are many bounds."""
+    """A set as one term for all terms with the same bounds of the length."""
     groups: dict[tuple[int, int | None], list[Strings]] = {}
     for each in terms:
         groups.setdefault((each.least, each.most), []).append(each)
-    if len(groups) ** 2 > MAX_TERMS:
-        return (_of_language(language_of(terms)),)
     return tuple(_one(*group) for group in groups.values())
 
 
@@ -349,7 +350,8 @@ def _language(term: Strings) -> Language:
         found = _language(term._replace(without=frozenset()))
         return difference(found, of_strings(sorted(without)), MAX_PAIRS) if without else found
     if term.excluded:  # terms that begin with the same patterns share their automata
-        return difference(_language(term._replace(excluded=term.excluded[:-1])), term.excluded[-1].language, MAX_PAIRS)
+        found = _language(term._replace(excluded=term.excluded[:-1]))
+        return found if found.is_empty else difference(found, term.excluded[-1].language, MAX_PAIRS)
     if len(term.patterns) > 1:
         return intersection(_language(term._replace(patterns=term.patterns[:-1])), term.patterns[-1].language, MAX_PAIRS)
     return term.patterns[0].language if term.patterns else anything()
