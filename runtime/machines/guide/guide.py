@@ -28,7 +28,8 @@ KEPT_BYTES = 1 << 20
 WHOLE = int, np.integer
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
 UINT32, BYTES = np.dtype(np.uint32), np.dtype(np.uint8)
-VIEWS = {UINT32: UINT32, np.dtype(np.int32): UINT32, np.dtype(np.bool_): BYTES}  # for each dtype of masks, that of their memory
+# For each dtype of masks, that of their memory.
+VIEWS: dict[Any, np.dtype[Any]] = {UINT32: UINT32, np.dtype(np.int32): UINT32, np.dtype(np.bool_): BYTES}
 
 expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
 
