@@ -159,15 +159,15 @@ class Guide(PublicClass):
         Args:
             state: a state.
             max_tokens: the number of tokens that may still be written, with the token that ends the text. Only tokens after which the text
-                can be completed are then allowed: the shortest way to complete it, in bytes, fits into the tokens that are left. None: any
-                number.
+                can be completed are then allowed: the shortest way to complete it, in bytes, fits into the tokens that are left, which with
+                `canonical` are those of the tokenizer. None: any number.
 
         Returns:
             uint32[words]: the bit of id ``i`` is bit ``i % 32`` of word ``i // 32``.
 
         Raises:
             ValueError: `state` is not a state, or the shortest text has more than `max_tokens` tokens; the message contains their number.
-            UnsupportedError: `max_tokens` is given to a guide of a table, or with `canonical`.
+            UnsupportedError: `max_tokens` is given to a guide of a table.
 
         Examples:
             >>> from fst.compile import wordpiece

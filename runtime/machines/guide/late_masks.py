@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.errors import UnsupportedError, counted
+from fst.errors import counted
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
 from fst.runtime.machines.guide.masks import not_a_state
@@ -44,13 +44,12 @@ class States(Protocol):
     def masks(self, states: Sequence[State]) -> Sequence[Array]:
         """The masks of states, in any order of making them."""
 
-
-@runtime_checkable
-class Budgeted(Protocol):
-    """States whose shortest texts are known."""
-
     def mask_within(self, state: State, left: int, ending: int) -> Array:
-        """uint32[words], see `fst.runtime.machines.guide.late_states.LateStates.mask_within`."""
+        """`mask` with only the tokens after which a text can be completed: `left` tokens are left, of which `ending` end the text.
+
+        Raises:
+            ValueError: no text is that short.
+        """
 
 
 class LateMasks:
@@ -131,8 +130,6 @@ class LateMasks:
         """The mask of a state with only the tokens after which a text can be completed with the tokens that are left."""
         if state in (NO_STATE, ENDED):
             return self.mask(state)
-        if not isinstance(self._states, Budgeted):
-            raise UnsupportedError("max_tokens is given to a guide of canonical tokens; expected canonical=False")
         row = self._states.mask_within(self._found[state], left, int(self._end_id is not None))
         self._add_end(state, row)
         return row

@@ -66,11 +66,7 @@ class LateStates:
         return row
 
     def mask_within(self, state: int, left: int, ending: int) -> Array:
-        """`mask` with only the tokens after which a text can be completed: `left` tokens are left, of which `ending` end the text.
-
-        Raises:
-            ValueError: no text is that short.
-        """
+        """See `fst.runtime.machines.guide.late_masks.States.mask_within`."""
         is_first = state == START
         trie, number = (self._vocabulary.first, self._first) if is_first else (self._vocabulary.trie, state)
         found = self._walker.sets_after(number, trie, self._vocabulary.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -141,6 +142,52 @@ def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
 def test_masks_of_real_vocabularies_are_the_definition(name: str, regex: str) -> None:
     """Canonical masks of real vocabularies equal their definition."""
     assert check(real(name), regex)
+
+
+def check_budgets(tok: fst.Tokenizer, regex: str) -> None:
+    """Compare masks within budgets with all paths: an allowed token leads to a path that is short enough, and a budget that is enough at a
+    state is enough after each allowed token.
+    """
+    paths = canonical.encodings(tok, canonical.texts_of(from_regex(regex)))
+    guide, left = fst.Guide(tok, regex=regex, canonical=True), dict[canonical.Path, int]()
+    for path in paths:
+        for size in range(len(path) + 1):
+            left[path[:size]] = min(left.get(path[:size], len(path)), len(path) - size)
+    states, ending = {path: guide.advance(guide.start, path) for path in left}, int(guide.end_id is not None)
+    for path, state in states.items():
+        with pytest.raises(ValueError, match="expected at least") as found:
+            guide.mask(state, max_tokens=-1)
+        least = int(re.findall("at least ([0-9]+)", str(found.value))[0])
+        assert least >= left[path] + ending
+        for budget in range(least, least + 3):
+            bits = np.unpackbits(guide.mask(state, max_tokens=budget).view(np.uint8), bitorder="little")
+            allowed = {*np.flatnonzero(bits).tolist()} - {guide.end_id}
+            assert allowed or path in paths
+            for number in allowed:
+                assert left[(*path, number)] + ending < budget
+                guide.mask(states[(*path, number)], max_tokens=budget - 1)
+
+
+BUDGETS = [
+    *product(SMALL, (r"(a|b| |é|世){0,3}", r"(a|ab|b){2,6}", r"ab( ab| a)?")),
+    *product(("wordpiece", "unigram"), (r"(un|a|able|x| |1){1,3}", r"(ab|aab|b){1,4}")),
+]
+
+
+@pytest.mark.parametrize(("name", "regex"), BUDGETS)
+def test_budgets_are_kept(name: str, regex: str) -> None:
+    """With a budget, tokens are allowed only if some canonical text fits, and the number in the error for a small budget is enough."""
+    tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
+    small = [*tokens, "(", "1", "##1", ".", "unable", "##ab"]
+    tok = fst.Tokenizer(wordpiece(small)) if name == "wordpiece" else spaced(table_of(name)) if name == "unigram" else None
+    check_budgets(tok or fst.Tokenizer(table_of(name)), regex)
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "regex"), [("gpt2", r"hello( world| wor| worlds)?"), ("t5", r"a{1,60}"), ("bert", r"(ab){45,52}c?")])
+def test_budgets_of_real_vocabularies_are_kept(name: str, regex: str) -> None:
+    """Budgets of canonical tokens are kept with real vocabularies."""
+    check_budgets(real(name), regex)
 
 
 @needs_shared

@@ -45,6 +45,7 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
         assert number in other.allowed(found)
         state, found, at = guide.step(state, number), other.step(found, number), stored.step(at, number)
         assert (stored.mask(at) == guide.mask(state)).all()
+        assert not (guide.mask(state, max_tokens=1 << 20) & ~guide.mask(state)).any()
         ids.append(number)
         if guide.is_final(state):
             assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids
