@@ -63,6 +63,11 @@ class Version(NamedTuple):
         return self.chunks.count + (self.last.count if self.last else 0)
 
     @property
+    def size(self) -> int:
+        """The number of ids."""
+        return self.before_rest + len(self.rest_ids)
+
+    @property
     def fixed_end(self) -> Ids | None:
         """The last appended ids, if no text follows them."""
         last = None if self.last or self.rest or not self.chunks.chunks else self.chunks[self.chunks.chunks - 1]
@@ -77,6 +82,9 @@ class Version(NamedTuple):
     def ids(self) -> Ids:
         """All ids, int32[n], in a new array."""
         return np.concatenate([*(chunk.ids for chunk in self.all_chunks), self.rest_ids])
+
+
+EMPTY = Version(Chunks(), None, "", NOTHING)
 
 
 class Change(NamedTuple):
@@ -120,9 +128,9 @@ def with_ids(version: Version, ids: Ids, text_of: Callable[[Ids, Ids], str], aft
         text_of: returns the text of ids; its first argument is an array of the id before them, or empty.
         after: the checkpoint after the ids.
     """
-    chunks, count = version.all_chunks, version.before_rest + len(version.rest_ids)
+    chunks = version.all_chunks
     last = chunks[chunks.chunks - 1] if chunks.chunks else None
-    change = Change(count, 0, ids.copy())
+    change = Change(version.size, 0, ids.copy())
     if version.rest or len(version.rest_ids):
         chunks = chunks.replaced(chunks.chunks, [], [Chunk(version.rest, version.rest_ids, 0, CLOSED)])
     elif last and last.is_fixed and (last.count < MOST_FIXED or last.text.endswith(UNFINISHED)):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
+from fst.errors import TextError, UnsupportedError, not_one_of
 from fst.runtime.encoder import Encoder
+from fst.runtime.sessions.cuts import longest_beginning, longest_end
 from fst.runtime.sessions.reading import START, Checkpoint, Reader
-from fst.runtime.sessions.session import Session, Tools
+from fst.runtime.sessions.session import Session, Tools, checked
 from fst.runtime.workspace import Ids, Workspace
+
+SIDES = ("left", "right")
 
 
 class SessionEncoder(Encoder):
@@ -40,6 +44,63 @@ class SessionEncoder(Encoder):
         session = Session(self._session_tools)
         session.append(text)
         return session
+
+    def cut(self, text: str, *, tokens: int, side: str = "left") -> tuple[str, int]:
+        """Find the longest beginning, or the longest end, of a text that has at most a number of ids. Special tokens around a text do not
+        count.
+
+        No list of ids is made, and a text after the cut is not read. The end of a text without safe cuts (`fst.runtime.safe_cuts`), such as
+        a text for Unigram, takes longer: one trial for each character that is cut off.
+
+        Args:
+            text: a str.
+            tokens: the maximum number of ids. 0: the result is empty.
+            side: the side of the text that is kept, "left" or "right".
+
+        Returns:
+            The longest beginning (or end) of the text whose `encode` has at most `tokens` ids; and the number of these ids. A longer text
+            may have fewer ids than a shorter one; then the longer text is returned.
+
+        Raises:
+            TextError: the argument is not text, or the result has a character that the vocabulary cannot encode.
+            ValueError: `tokens` is negative, or `side` has an unknown value.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import wordpiece
+            >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able", "fit"]))
+            >>> tok.cut("unable unfit fit", tokens=3), tok.cut("unable unfit fit", tokens=2, side="right")
+            (('unable unfit ', 3), (' unfit fit', 2))
+        """
+        most = index(tokens)
+        if most < 0:
+            raise ValueError(f"tokens is {most}; expected at least 0")
+        if side not in SIDES:
+            raise ValueError(not_one_of("side", side, SIDES))
+        if not isinstance(text, str) or not most:
+            checked(text)
+            return "", 0
+        try:
+            return self._cut(text, most, side)
+        except (UnicodeEncodeError, TextError):
+            checked(text)  # raises the error for the first lone surrogate
+            raise
+
+    def _cut(self, text: str, most: int, side: str) -> tuple[str, int]:
+        tools, runner = self._session_tools, self._ids_runner
+        if side == "left":
+            found = longest_beginning(text, most, tools.reader)
+        else:
+            may_cut = runner.front_end is None or runner.front_end.keeps_cuts
+            cuts = self._safe_cuts if may_cut else None
+            found = longest_end(text, most, tools.reader, cuts, self._count)
+        if not tools.encodes_all:
+            tools.encode(found[0])  # raises an error for an unknown character
+        return found
+
+    def _count(self, text: str) -> int:
+        """The number of ids of a text."""
+        return int(self.count_tokens([text], add_special_tokens=False, threads=1)[0])
 
     @Lazy
     def _session_tools(self) -> Tools:

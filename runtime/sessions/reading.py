@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.rows.texts import Ints, Units, characters, units
+from fst.runtime.rows.texts import MAX_GATHERED, ONE_TEXT, Ints, Strings, Units, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, Workspace
 from fst.tables.kernel_call import State
@@ -26,6 +26,7 @@ from fst.tables.kernel_call import State
 Arrays = Sequence[NDArray[Any]]
 TRIED = 1 << 6  # number of characters for the trial of a position
 LONG = 1 << 14  # number of characters; in a longer text, a checkpoint may contain normalized text
+LEAST_GATHERED = 1 << 10  # number of characters; the units of a longer text are written to a workspace
 NO_ENDS: Ints = np.empty(0, np.int64)  # the ends of rows of a text that continues
 
 
@@ -100,7 +101,7 @@ class Reader:
     def _read(self, workspace: Workspace, start: Checkpoint, text: str, *, in_place: bool = True) -> tuple[Step, Units]:
         """Read a text that continues; return also its units that are not read yet."""
         self._resume(workspace, start)
-        data = units(text, self._runner.rewritten_type)
+        data = self._units(workspace, text)
         ids, stopped = self._run(workspace, data, MORE, in_place)
         left = data[stopped:]
         read = len(text) - (len(left) if len(text) == len(data) else characters(left))
@@ -148,6 +149,12 @@ class Reader:
         ids = buffers.ids[: int(workspace.state.count)].copy()
         ids.flags.writeable = False  # versions share it, and changes contain parts of it
         return ids, stopped
+
+    def _units(self, workspace: Workspace, text: str) -> Units:
+        """The units of a text without lone surrogates. For a long text, a kernel is faster than a codec."""
+        if LEAST_GATHERED < len(text) <= MAX_GATHERED and workspace.text.dtype == self._runner.rewritten_type:
+            return Strings([text]).gather(0, 1, ONE_TEXT, workspace.text, "strict")[0]
+        return units(text, self._runner.rewritten_type)
 
     def _resume(self, workspace: Workspace, start: Checkpoint) -> None:
         """Put a workspace in the state of a checkpoint."""

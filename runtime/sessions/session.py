@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError, quoted
 from fst.runtime.rows.texts import wrong_at
-from fst.runtime.sessions.chunks import Chunks
-from fst.runtime.sessions.edits import Change, Version, appended, edited, with_ids
-from fst.runtime.sessions.reading import START, Checkpoint, Reader
+from fst.runtime.sessions.edits import EMPTY, Change, Version, appended, edited, with_ids
+from fst.runtime.sessions.reading import Checkpoint, Reader
 from fst.runtime.workspace import Ids
 
 
@@ -73,7 +72,7 @@ class Session:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._version = Version(Chunks(), None, "", tools.reader.read(START, "", ends=True).rest)
+        self._version = EMPTY
         self._marks: WeakValueDictionary[int, Mark] = WeakValueDictionary()
         self._number = 0  # number of marks so far
 
@@ -124,7 +123,7 @@ class Session:
             TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
             ValueError: the text before is from `append_ids`, and ends inside a character.
         """
-        _check(text)
+        checked(text)
         last = self._version.fixed_end
         if text and last is not None and self._tools.ends_inside(last):
             raise ValueError("the appended ids end inside a character; expected whole characters before a text; append the other ids first")
@@ -149,7 +148,7 @@ class Session:
             raise ValueError(f"the range is {begin} to {end}; expected 0 <= begin <= end <= {len(self)}, the number of characters")
         if begin == len(self):
             return self.append(text)
-        _check(text)
+        checked(text)
         return self._changed(*edited(self._version, begin, end, text, self._tools.reader))
 
     def append_ids(self, ids: Sequence[int] | NDArray[Any]) -> Change:
@@ -182,7 +181,7 @@ class Session:
             raise ValueError(f"an id is {wrong}; expected the id of a token; leave out other numbers")
         tools, row = self._tools, np.array(numbers, np.int32)
         if not numbers:
-            return Change(self._version.before_rest + len(self._version.rest_ids), 0, row)
+            return Change(self._version.size, 0, row)
         self._version, change = with_ids(self._version, row, tools.text_of, tools.after_ids, tools.reader)
         return change
 
@@ -223,7 +222,7 @@ class Session:
         return change
 
 
-def _check(text: object) -> None:
+def checked(text: object) -> None:
     """Check that a new text is a str without lone surrogates."""
     if not isinstance(text, str):
         raise TextError(f"the text is {type(text).__name__}; expected str")

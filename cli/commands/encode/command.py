@@ -25,7 +25,13 @@ row_options = with_options(
     click.option("--tokens", is_flag=True, help="Write tokens, too (JSON, Arrow, Parquet)."),
     click.option("--offsets", is_flag=True, help="Write the span of each id in the text, too (JSON, Arrow, Parquet)."),
     click.option("--keep", type=click.Choice(["text"]), show_default="nothing", help="Write the text, too (JSON, Arrow, Parquet)."),
-    click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the first N ids of a document."),
+    click.option(
+        "--max-length",
+        type=click.IntRange(min=0),
+        metavar="N",
+        show_default="all",
+        help="Keep the first N ids of a document. In Python, tok.cut cuts the text.",
+    ),
     click.option(
         "--stride",
         type=click.IntRange(min=0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from itertools import product
 from typing import Any
@@ -19,6 +20,12 @@ from fst.compile import tokenizer
 def made(name: str) -> Any:
     """Make the tokenizer of a sample."""
     return fst.Tokenizer(table_of(name))
+
+
+@functools.cache
+def gpt2() -> Any:
+    """Make the tokenizer of GPT-2."""
+    return fst.Tokenizer(tokenizer(SHARED / "vocab_bpe/gpt2"))
 
 
 def bare(tok: Any, text: str) -> list[int]:
@@ -54,7 +61,7 @@ def test_certain_ids_never_change(name: str, letters: str) -> None:
 @pytest.mark.parametrize("file", ["en_books_20MB.txt", "code_python.txt"])
 def test_nearly_all_ids_are_certain(file: str) -> None:
     """With GPT-2's splitter, at most 32 ids are uncertain, in English and code."""
-    tok: Any = fst.Tokenizer(tokenizer(SHARED / "vocab_bpe/gpt2"))
+    tok = gpt2()
     text = (SHARED / "corpora" / file).read_text("utf-8")[:30_000]
     session = tok.session()
     for begin in range(0, len(text), 50):
