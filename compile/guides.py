@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fst.automata.last_tokens import LastTokens
 from fst.compile.machines.guide.canonical_masks import machine_of
 from fst.compile.machines.guide.canonical_table import compile_canonical
-from fst.compile.machines.guide.compiler import automaton_of, compile_masks, vocabulary_for
+from fst.compile.machines.guide.compiler import compile_masks, vocabulary_for
 from fst.compile.machines.guide.languages import ByteAutomaton
+from fst.compile.machines.guide.texts import automaton_of
 from fst.errors import UnsupportedError, listed
 from fst.machines.guide.canonical import Machine
 from fst.machines.guide.table import GuideTable
@@ -38,6 +39,8 @@ def guide(
     whitespace: str | None = None,
     depth: int | None = None,
     formats: bool | None = None,
+    order: str | None = None,
+    strict: bool | None = None,
 ) -> GuideTable:
     """Compile the token masks of a pattern, of a JSON Schema, of the strings that a machine reads, or of a grammar.
 
@@ -48,8 +51,8 @@ def guide(
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
-        schema: a JSON Schema, as an object of `json` or as its text; or a model or a ``TypeAdapter`` of pydantic. Properties are written in
-            the order of the schema. A schema whose automaton is too large for a table is refused; `fst.Guide` makes its masks late.
+        schema: a JSON Schema, as an object of `json` or as its text; or a model or a ``TypeAdapter`` of pydantic. A schema whose automaton
+            is too large for a table is refused; `fst.Guide` makes its masks late.
         fst: a `fst.Fst`, whose input strings are the texts.
         choice: the texts.
         grammar: the text of a grammar. Its rules may call themselves only at the left or at the right end of their texts; `fst.Guide` takes
@@ -59,8 +62,11 @@ def guide(
         canonical: allow only the tokens that the tokenizer itself gives; see `fst.Guide`. All states are computed, so a pattern of long
             free texts is refused; `fst.Guide` computes the masks of such patterns at their first use.
         whitespace: with `schema`, a pattern of the whitespace allowed between two tokens of JSON [one space or none].
-        depth: with `schema`, how often a recursive schema may be entered inside itself [recursive schemas are refused].
+        depth: with `schema`, how often a recursive schema may be entered inside itself, and the number of levels of arrays and objects in
+            values without a schema [recursive schemas are refused; 4 levels, or fewer with many states, and an `fst.FstWarning`].
         formats: with `schema`, whether ``format`` restricts strings [not in drafts where it is an annotation].
+        order: with `schema`, the order of properties: "schema", or "any" for few properties, since each set of them is a state ["schema"].
+        strict: with `schema`, whether objects have only properties that their schemas mention [no].
 
     Returns:
         A table for `fst.Guide`.
@@ -85,7 +91,7 @@ def guide(
 
     table = table_for(tokenizer, "fst.compile.guide")
     vocabulary = vocabulary_for(table, end_id)
-    options = {"syntax": syntax, "whitespace": whitespace, "depth": depth, "formats": formats}
+    options = {"syntax": syntax, "whitespace": whitespace, "depth": depth, "formats": formats, "order": order, "strict": strict}
     automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, choice=choice, grammar=grammar, **options)
     if canonical:
         return compile_canonical(vocabulary, canonical_machine(table, vocabulary, automaton), pattern)

@@ -16,8 +16,8 @@ def late(
 ) -> tuple[Table, CanonicalCompletions | LateStates, Vocabulary]:
     """The table of a tokenizer, the states that steps find, and the vocabulary; see `fst.Guide`."""
     from fst.compile.guides import canonical_machine
-    from fst.compile.machines.guide.compiler import automaton_of, vocabulary_for
-    from fst.compile.machines.guide.texts import texts_of
+    from fst.compile.machines.guide.compiler import vocabulary_for
+    from fst.compile.machines.guide.texts import automaton_of, texts_of
 
     tokenizer = table_for(source, "fst.Guide")
     vocabulary = vocabulary_for(tokenizer, end_id)

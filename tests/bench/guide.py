@@ -29,8 +29,7 @@ from turns import in_turns
 import fst
 from fst.compile import tokenizer
 from fst.compile.machines.guide.compiler import compile_masks
-from fst.compile.machines.guide.regex import from_regex
-from fst.compile.machines.guide.schema.compiler import from_schema
+from fst.compile.machines.guide.texts import automaton_of
 from fst.core.threads import VARIABLE
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import vocabulary_of
@@ -103,7 +102,7 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def all_masks(tok: fst.Tokenizer, source: Any) -> GuideTable:
     """The masks of a pattern or of a schema."""
-    return compile_masks(vocabulary_of(tok._table), from_regex(source) if isinstance(source, str) else from_schema(source))
+    return compile_masks(vocabulary_of(tok._table), automaton_of(**{"regex" if isinstance(source, str) else "schema": source})[0])
 
 
 def outlines(tok: fst.Tokenizer, source: Any) -> Any:

@@ -33,7 +33,7 @@ from fst.core.remote import fetched
     type=click.IntRange(min=0),
     metavar="N",
     show_default="recursive schemas are refused",
-    help="With --schema: how often a recursive schema is entered again below itself.",
+    help="With --schema: how often a recursive schema is entered again below itself, and the levels of values without a schema.",
 )
 @click.option(
     "--formats/--no-formats",

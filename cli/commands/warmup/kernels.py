@@ -240,18 +240,17 @@ def _compile_guide(folder: Path) -> None:
     import fst
     from fst.compile import guide, tokenizer, wordpiece
     from fst.compile.machines.guide.mask_store import Masks
-    from fst.compile.machines.guide.schema.compiler import from_schema
     from fst.runtime.machines.guide.late_states import Copies
 
-    from_schema({"type": "string", "not": {"const": "a"}})
     table = guide(_wordpiece(), regex="(ab)*")
-    late: Any = fst.Guide(_wordpiece(), regex="a")
+    late: Any = fst.Guide(_wordpiece(), regex="[a-z]+")
     late.mask(late.step(late.start, 1))
     late.mask(late.start, max_tokens=9)
     states = late._masks._states
     Copies(states._walker, states._walker).number(states._first)  # used only for masks that several threads make
     opening = wordpiece(["[UNK]", "[", "{"])  # the first characters of the schemas
-    guide(opening, schema={"properties": {"a": {"type": "string", "pattern": "a", "maxLength": 3}}})
+    strings = {"a": {"type": "string", "pattern": "a", "not": {"const": "ab"}}, "b": {"type": "string", "maxLength": 900}}  # many states
+    guide(opening, schema={"properties": strings}, depth=1)
     table.save(folder / "guide.npz")
     loaded = fst.load(folder / "guide.npz")
     assert isinstance(loaded, fst.Guide)
@@ -259,6 +258,7 @@ def _compile_guide(folder: Path) -> None:
     for tokens in (_wordpiece(), tokenizer(_bpe(folder, decoder={"type": "ByteLevel"}))):
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
+        canonical.mask(canonical.start, max_tokens=9)
         guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
     masks = Masks(1)
     for number in range(99):  # enough masks that the hash table must grow

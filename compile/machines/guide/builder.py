@@ -38,7 +38,6 @@ class Builder:
 
     def __init__(self, most: int = MAX_STATES) -> None:
         self.states, self._most = 0, most
-        self.symbols = BYTES  # more symbols if arcs also call other automata, see `fst.compile.machines.guide.network`
         self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and its last byte, and the state after it
         self.silent: list[tuple[int, int]] = []  # the states before and after each ε-arc
         self.blocks: list[NDArray[np.int64]] = []  # int64[n, 4], as `arcs`

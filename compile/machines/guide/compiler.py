@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from fst.compile.algebra.connect import connect
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import ByteAutomaton, of_builder
 from fst.compile.machines.guide.mask_store import Masks
-from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.errors import UnsupportedError, quoted
 from fst.machines.guide.arguments import ENDED, FIRST, TEXTS, Automaton
@@ -75,31 +73,6 @@ def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray
     sets = np.split(edges, np.flatnonzero(begins[is_first])[1:])
     for source, each, target in zip(sources[begins].tolist(), sets, targets[begins].tolist(), strict=True):
         builder.character(source, fragment(each.ravel()), target)
-
-
-def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
-    """The automaton of the texts, and their pattern for information only; arguments as in `fst.compile.guide`."""
-    way, texts, options = described(**arguments)
-    if way == "regex":
-        return from_regex(texts), texts
-    if way == "fst":
-        return from_fst(texts), None
-    if way == "choice":
-        from fst.compile.machines.guide.schema.patterns import of_strings
-
-        return of_strings(texts).over_bytes(), json.dumps(texts, ensure_ascii=False)
-    from fst.compile.machines.guide.schema.compiler import from_schema  # imported late, because its module makes languages with kernels
-
-    if way == "grammar":
-        from fst.compile.machines.guide.grammar.reader import read_grammar
-        from fst.compile.machines.guide.grammar.regular import from_grammar
-
-        return from_grammar(read_grammar(texts, **options), from_schema), texts
-    late_only = [name for name in ("order", "strict") if name in options]
-    if late_only:
-        given = f"{' and '.join(late_only)} is given for all states at once"
-        raise UnsupportedError(f"{given}; make masks late, without canonical: fst.Guide(tokenizer, …)")
-    return from_schema(texts, **options), texts if isinstance(texts, str) else json.dumps(texts)
 
 
 def described(**arguments: Any) -> tuple[str, Any, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from fst.automata.hashing import Pool, hashes_of, longer, slots_of
 from fst.automata.refinement import classes_of, grouped
 from fst.compile.algebra.connect import leads_to
-from fst.compile.machines.guide.builder import Block, Builder
+from fst.compile.machines.guide.builder import BYTES, Block, Builder
 from fst.errors import UnsupportedError
 
 MAX_STATES = 1 << 17  # maximum number of states of a deterministic automaton, unless the caller allows more
 MAX_PAIRS = 1 << 19  # maximum number of states of a product of two automata
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # average number of states of a set
+FEW_MERGED = 64  # a round that merges fewer than one of so many states is the last
 MANY_CELLS = 1 << 24  # maximum number of next states for full minimization; larger automata may keep some equivalent states
 
 
@@ -48,8 +49,7 @@ class Language(NamedTuple):
     have some states more. State 0 is the start.
 
     Attributes:
-        classes: uint8[256], the class of each byte: in every state, all bytes of a class lead to the same state. If the automaton calls
-            others, the array also contains the class of each call; its type may then be uint16.
+        classes: uint8[256], the class of each byte: in every state, all bytes of a class lead to the same state.
         targets: int32[states, classes], the next state for each state and class; -1: none. A final state is reachable from every
             state, so the empty set has no states.
         is_final: bool[states].
@@ -107,7 +107,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
     row_start, order = grouped(arcs[:, 0].astype(np.int32), count)
     silent_start, silent_order = grouped(silent[:, 0].astype(np.int32), count)
-    runs, classes = _runs(arcs, builder.symbols)
+    runs, classes = _runs(arcs)
     first, last, target = classes[arcs[order, 1]], classes[arcs[order, 2]], np.ascontiguousarray(arcs[order, 3])
     machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
     sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), most)
@@ -123,28 +123,26 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     return minimal(merged[classes], targets[:sets, first], is_final[:sets])
 
 
-def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]]:
-    """The number of runs of symbols that have the same arcs, and int64[symbols], the run of each symbol."""
-    begins = np.zeros(symbols + 1, np.int64)
+def _runs(arcs: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+    """The number of runs of bytes that have the same arcs, and int64[256], the run of each byte."""
+    begins = np.zeros(BYTES + 1, np.int64)
     begins[arcs[:, 1]] = begins[arcs[:, 2] + 1] = 1
     begins[0] = 0
-    classes = np.cumsum(begins[:symbols])
+    classes = np.cumsum(begins[:BYTES])
     return int(classes[-1]) + 1, classes
 
 
-def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Classes of equal columns, in the order of first columns: uint8[columns], or uint16 if there are more than 256 classes; and
-    int64[classes], the first column of each class.
-    """
+def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Classes of equal columns, in the order of first columns: uint8[columns], and int64[classes], the first column of each class."""
     columns, size = targets.T.tobytes(), targets.itemsize * len(targets)
     numbers: dict[bytes, int] = {}
-    firsts, classes = list[int](), np.empty(targets.shape[1], np.uint16)
+    firsts, classes = list[int](), np.empty(targets.shape[1], np.uint8)
     for column in range(len(classes)):
         number = numbers.setdefault(columns[column * size : (column + 1) * size], len(numbers))
         if number == len(firsts):
             firsts.append(column)
         classes[column] = number
-    return classes.astype(np.min_scalar_type(len(numbers) - 1)), np.array(firsts, np.int64)
+    return classes, np.array(firsts, np.int64)
 
 
 def minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
@@ -175,11 +173,11 @@ def _trimmed(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[N
 
 def _merged_by_ranges(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The automaton with equivalent states merged. It has fewer arcs than one for each class: an arc reads all adjacent classes that lead
-    to the same state. States whose ranges become equal by a merge are merged in the next round. Some equivalent states that lead to
-    themselves are not merged.
+    to the same state. States whose ranges become equal by a merge are merged in the next round, until a round merges few states. Some
+    equivalent states that lead to themselves are not merged.
     """
-    before = len(targets) + 1
-    while len(targets) < before:
+    before = 2 * len(targets)
+    while len(targets) < before - before // FEW_MERGED:
         before = len(targets)
         targets, is_final = _merged(targets, is_final, *_arcs(targets))
     return targets, is_final

@@ -1,16 +1,26 @@
-"""The texts of late guides, as parts (`fst.machines.guide.parts`) that are made when a walk reaches them."""
+"""The texts of guides: for late guides, parts (`fst.machines.guide.parts`) that are made when a walk reaches them; for tables, the
+automaton of all parts.
+"""
 
 from __future__ import annotations
 
+import json
+import warnings
 from typing import Any
 
 import numpy as np
 
 from fst.compile.machines.guide.compiler import described, from_fst
+from fst.compile.machines.guide.exploration import MAX_STATES, Explorer, TableTexts
 from fst.compile.machines.guide.languages import ByteAutomaton, ranges_of
 from fst.compile.machines.guide.part_builder import PartBuilder
-from fst.compile.machines.guide.regex import part_of_regex
+from fst.compile.machines.guide.regex import from_regex, part_of_regex
+from fst.compile.machines.guide.schema.recursion import Bounds
+from fst.errors import FstWarning, UnsupportedError, quoted
 from fst.machines.guide.parts import FINAL, Part, Texts
+
+LEVELS = 4  # of arrays and objects in a value without a schema, in a table without a depth
+FEW_STATES = 1 << 18  # with more states, such values have fewer levels
 
 
 class OnePart:
@@ -35,6 +45,69 @@ def texts_of(**arguments: Any) -> Texts:
     if way == "choice":
         return OnePart(_part_of_choice(texts))
     return _of_schema(texts, **options) if way == "schema" else _of_grammar(texts, **options)
+
+
+def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
+    """The automaton of the texts of a table, and their pattern for information only; arguments as in `fst.compile.guide`."""
+    way, texts, options = described(**arguments)
+    if way == "regex":
+        return from_regex(texts), texts
+    if way == "fst":
+        return from_fst(texts), None
+    if way == "choice":
+        from fst.compile.machines.guide.schema.patterns import of_strings
+
+        return of_strings(texts).over_bytes(), json.dumps(texts, ensure_ascii=False)
+    if way == "grammar":
+        return _of_regular_grammar(texts, **options), texts
+    pattern = texts if isinstance(texts, str) else json.dumps(texts)
+    depth = options.pop("depth", None)
+    if depth is None:
+        return _with_levels(texts, LEVELS, options), pattern
+    if type(depth) is not int or depth < 0:
+        raise TypeError(f"depth is {quoted(depth)}; expected a whole number from 0 on, or None")
+    return Explorer(_in_table(texts, Bounds(depth, depth), **options)).automaton(MAX_STATES), pattern
+
+
+def _with_levels(schema: Any, levels: int, options: dict[str, Any]) -> ByteAutomaton:
+    """The automaton of a schema that is not recursive. Values without a schema have the given number of levels of arrays and objects, or
+    fewer, if there would be many states; then a warning contains the number.
+    """
+    parts = _in_table(schema, Bounds(None, levels), **options)
+    explorer = Explorer(parts)
+    if not parts.cut:
+        return explorer.automaton(MAX_STATES)
+    try:
+        found = explorer.automaton(MAX_STATES if levels == 1 else FEW_STATES)
+    except UnsupportedError:
+        if levels == 1:
+            raise
+        return _with_levels(schema, levels - 1, options)
+    _warn(parts.cut, levels)
+    return found
+
+
+def _of_regular_grammar(grammar: str, syntax: str | None = None) -> ByteAutomaton:
+    from fst.compile.machines.guide.grammar.reader import read_grammar
+    from fst.compile.machines.guide.grammar.regular import RegularParts
+
+    parts = RegularParts(read_grammar(grammar, syntax), lambda schema: _in_table(schema, Bounds(None, LEVELS)))
+    explorer = Explorer(parts)
+    if parts.cut:
+        _warn(parts.cut, LEVELS)
+    return explorer.automaton(MAX_STATES)
+
+
+def _in_table(schema: Any, bounds: Bounds, **options: Any) -> TableTexts:
+    from fst.compile.machines.guide.schema.parts import SchemaParts
+
+    return SchemaParts(schema, bounds=bounds, **options)
+
+
+def _warn(place: str, levels: int) -> None:
+    """Warn of values without a schema that are left out."""
+    found = f"{place}: values without a schema have at most {levels} levels of arrays and objects in a table"
+    warnings.warn(f"{found}; pass depth= for another number, or give them a schema", FstWarning, stacklevel=4)
 
 
 def _of_schema(schema: Any, *, depth: int | None = None, **options: Any) -> Texts:

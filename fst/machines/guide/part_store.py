@@ -19,13 +19,17 @@ add_part = Deferred("fst.machines.guide.kernels.part_store", "add_part")
 class PartStore:
     """The parts of a guide. Threads read `parts` without a lock: its arrays only grow, and a part is complete in the first `parts` that
     contains its start.
+
+    Attributes:
+        parts: the arrays.
+        used: the numbers of positions, arcs and moves; position 0 accepts a text.
     """
 
     def __init__(self, texts: Texts) -> None:
         self._texts, self._lock = texts, RLock()
         none = np.full((FIRST_PARTS, 2), -1, np.int32)
         self.parts = Parts(none, *(np.zeros((FIRST_ROWS, width), np.int32) for width in (3, 3, 4)))
-        self._used = 1, 0, 0  # positions, arcs and moves; position 0 accepts a text
+        self.used = 1, 0, 0
 
     def start_of(self, number: int) -> int:
         """The position of the start of a part, which is made if necessary, together with the parts that are called where it begins."""
@@ -53,7 +57,7 @@ class PartStore:
 
     def _add(self, part: Part) -> tuple[int, list[int]]:
         """Add the positions, arcs and moves of a part; return its first position, and the parts that it calls before it reads a byte."""
-        base, first_arc, first_move = self._used
+        base, first_arc, first_move = self.used
         calls = part.moves[part.moves[:, 1] == CALL, 2]
         self._need_starts(int(calls.max(initial=0)) + 1)
         states, arcs, moves = len(part.flags), len(part.arcs), len(part.moves)
@@ -63,7 +67,7 @@ class PartStore:
         called = np.empty(moves, np.int32)
         work = np.empty(states, np.int32), np.zeros(states, np.uint8), called
         count = add_part.call(part, base, first_arc, first_move, self.parts, *work)
-        self._used = base + states, first_arc + arcs, first_move + moves
+        self.used = base + states, first_arc + arcs, first_move + moves
         return base, [*dict.fromkeys(called[:count].tolist())]
 
     def _need_starts(self, count: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +14,8 @@ from hypothesis import given, reject, settings
 from support.machines.drawn_grammars import GRAMMARS
 from support.naive.parts import Parts
 
+import fst
+from fst.compile import wordpiece
 from fst.compile.machines.guide.grammar.lark import read_lark
 from fst.compile.machines.guide.grammar.parts import GrammarParts
 from fst.compile.machines.guide.grammar.tree import Grammar
@@ -217,3 +221,22 @@ def test_too_ambiguous(monkeypatch: pytest.MonkeyPatch) -> None:
     states = LateStates(OnePart(part_of_regex("((a|aa|aaa){1,900}b?){1,900}")), many)
     with pytest.raises(UnsupportedError, match="can be read in more than 512 ways at once"):
         states.step(states.start, 0)
+
+
+def test_late_guides_are_guides() -> None:
+    """Late guides can be pickled but not saved; a state that is not found yet is refused, and only the end follows the end."""
+    tokens = ["[UNK]", "[SEP]", "[", '##"', "##a", "##]"]
+    found = fst.Guide(fst.Tokenizer(wordpiece(tokens)), schema={"const": ["a"]}, end_id=1)
+    ids = [tokens.index(each) for each in ("[", '##"', "##a", '##"', "##]")]
+    assert found.forced(found.start) == [*ids, 1]
+    last = found.advance(found.start, ids)
+    assert (found.is_final(last), found.forced(last)) == (True, [1])
+    after = found.step(last, 1)
+    assert (found.forced(after), found.step(after, 1)) == ([], after)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.allowed(again.start).tolist() == found.allowed(found.start).tolist()
+    assert copy.copy(found) is found
+    with pytest.raises(ValueError, match="a state is 999"):
+        found.mask(999)
+    with pytest.raises(UnsupportedError, match="makes masks late"):
+        found.save("guide.npz")

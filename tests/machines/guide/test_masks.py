@@ -25,7 +25,6 @@ from fst.compile import guide, wordpiece
 from fst.compile.machines.guide import mask_store
 from fst.compile.machines.guide.compiler import with_classes
 from fst.compile.machines.guide.regex import from_regex
-from fst.compile.machines.guide.schema import compiler
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import FAR, NO_STATE
 from fst.machines.guide.kernels.scan import agreement
@@ -279,7 +278,7 @@ def test_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["wordpiece auto", "unigram", "bpe characters"])
-def test_texts_that_no_token_begins(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_texts_that_no_token_begins(name: str) -> None:
     """If no token begins a text, tables and guides without a table, with or without calls, are refused, unless the empty text matches."""
     tok = fst.Tokenizer(table_of(name))
     for make in (guide, fst.Guide):
@@ -287,7 +286,6 @@ def test_texts_that_no_token_begins(monkeypatch: pytest.MonkeyPatch, name: str) 
             make(tok, regex="\\{a|§")
         make(tok, regex="(\\{a)?")
         make(tok, regex="\\{|a")
-    monkeypatch.setattr(compiler, "FEW_STATES", 1)
     with pytest.raises(UnsupportedError, match="no token begins a text of the pattern or the schema"):
         fst.Guide(tok, schema={"const": {"a": 1}})
 
@@ -460,15 +458,13 @@ class Model:
 
 
 def test_models_and_closed_objects() -> None:
-    """A model of pydantic is the schema of its values; a strict schema has no other properties; options of late guides need one."""
+    """A model of pydantic is the schema of its values; a strict schema has no other properties, in tables, too."""
     tok = fst.Tokenizer(table_of("bpe missing bytes"))
     free, closed = fst.Guide(tok, schema=Model), fst.Guide(tok, schema=Model, strict=True)
     ids = tok.encode('{"a":"b"').tolist()
     after = [each.allowed(each.advance(each.start, ids)).tolist() for each in (free, closed)]
     assert {tok.token_to_id("}")} <= {*after[1]} < {*after[0]}
-    late: list[tuple[str, Any]] = [("strict", True), ("order", "any")]
-    for name, value in late:
-        with pytest.raises(UnsupportedError, match=f"{name} is given for all states at once; make masks late"):
-            fst.Guide(tok, schema=Model, canonical=True, **{name: value})
+    tables = [fst.Guide(guide(tok, schema=Model, depth=1, strict=strict)) for strict in (False, True)]
+    assert [each.allowed(each.advance(each.start, ids)).tolist() for each in tables] == after
     with pytest.raises(TypeError, match="depth is given, but recursion has no depth here"):
         fst.Guide(tok, schema=Model, depth=2)

@@ -85,11 +85,12 @@ def test_other_names_leave_a_trie_of_names(names: set[str], texts: list[str]) ->
     """The tries that Python and that the kernel writes read every string, except the names."""
     for add in (add_others, add_plain_others):
         builder = PartBuilder()
-        root, end, free, long = (builder.state() for _ in range(4))
+        root, end, free, long, leaf = (builder.state() for _ in range(5))
         builder.read(free, QUOTE, QUOTE, end)
         builder.character(long, LONG, free)
         builder.character(free, PLAIN, free)
-        part = builder.part(root, [end], [free], add(builder, names, root, end, free, long))
+        builder.character(leaf, PLAIN, free)
+        part = builder.part(root, [end], [free], add(builder, names, root, end, free, (long, leaf)))
         assert part is not None
         assert_sound(part)
         walks = Parts(OnePart(part).part)

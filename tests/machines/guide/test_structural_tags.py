@@ -14,10 +14,9 @@ from support.naive.parts import Parts, assert_sound
 
 from fst.compile.machines.guide.grammar.parts import GrammarParts
 from fst.compile.machines.guide.grammar.reader import read_grammar
-from fst.compile.machines.guide.grammar.regular import from_grammar
 from fst.compile.machines.guide.grammar.structural_tags import read_structural_tag
 from fst.compile.machines.guide.part_builder import PartBuilder
-from fst.compile.machines.guide.regex import from_regex
+from fst.compile.machines.guide.texts import automaton_of
 from fst.errors import FstError, UnsupportedError, VocabularyError
 from fst.machines.guide.parts import Part
 
@@ -136,8 +135,7 @@ def test_the_older_form_and_the_text_of_json() -> None:
 def test_a_table_of_a_structural_tag() -> None:
     """A structural tag whose content is regular becomes an automaton with the same texts."""
     form = _sequence(_tag("<t>", ANY, "</t>"), _triggered())
-    grammar = read_structural_tag({"type": "structural_tag", "format": form}, read_grammar)
-    automaton = from_grammar(grammar, lambda _: from_regex("true|false"))
+    automaton, _ = automaton_of(grammar=json.dumps({"type": "structural_tag", "format": form}), syntax="structural_tag")
     walks = Parts(cache(_parts(form).part))
     for text in (b"<t></t>", b"<t>x</t>x<<a>1</a>", b"<t></t><<", b"<t></t><<b>1</b>", b"x", "<t>é</t>€".encode(), b"<t>\xff</t>"):
         assert accepts(automaton, text) == walks.reads(text)[1]

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from fst.compile.machines.guide.languages import ByteAutomaton
+from fst.compile.machines.guide.texts import automaton_of
+from fst.errors import FstWarning
 from fst.machines.guide.arguments import Tokens
 from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import Texts
 from fst.machines.guide.vocabulary import Vocabulary, trie_of
 from fst.runtime.machines.guide.walker import Walker
+
+
+def of_schema(schema: Any, **options: Any) -> ByteAutomaton:
+    """The automaton of a schema in a table. Warnings of values without a schema are ignored."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FstWarning)
+        return automaton_of(schema=schema, **options)[0]
 
 
 def state_after(automaton: ByteAutomaton, text: bytes, state: int = 0) -> int:

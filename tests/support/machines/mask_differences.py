@@ -22,7 +22,7 @@ from support.machines.byte_automata import state_after
 from support.shared_data import SHARED
 
 import fst
-from fst.compile.machines.guide.compiler import automaton_of
+from fst.compile.machines.guide.texts import automaton_of
 from fst.errors import UnsupportedError
 from fst.machines.guide.vocabulary import vocabulary_of
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from fst.compile.algebra.connect import components
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 # Keywords whose value is a schema, a list of schemas, or an object of schemas.
@@ -94,27 +96,43 @@ class Document:
 
     def reached(self) -> set[int]:
         """The ids of the schemas that the document applies to a value, directly or by references."""
-        found: set[int] = set()
+        return {*self._applied()}
+
+    def recursive(self) -> dict[int, frozenset[int]]:
+        """For each schema, by id, that the document applies inside itself, the schemas that it applies and that apply it."""
+        applied = self._applied()
+        numbers = {schema: number for number, schema in enumerate(applied)}
+        following = [[numbers[each] for each in every] for every in applied.values()]
+        schemas = [*applied]
+        groups = [group for group in components(following) if len(group) > 1 or group[0] in following[group[0]]]
+        return {schemas[number]: frozenset(schemas[each] for each in group) for group in groups for number in group}
+
+    def _applied(self) -> dict[int, list[int]]:
+        """For each schema, by id, that the document applies to a value, the schemas that it applies."""
+        found: dict[int, list[int]] = {}
         waiting = [self.schema]
         while waiting:
             schema = waiting.pop()
-            if id(schema) in found:
-                continue
-            found.add(id(schema))
-            if type(schema) is not dict:
-                continue
-            for name, value in schema.items():
-                if name in REFERENCES and isinstance(value, str):
-                    with suppress(UnsupportedError, VocabularyError):
-                        waiting.append(self.found(value, schema, "#", name)[0])
-                    waiting += [target for anchors in self.dynamic.values() for target, _ in anchors.values() if name != "$ref"]
-                elif type(value) is list and name in LISTS:
-                    waiting += value
-                elif type(value) is dict and name in MAPS and name not in DEFINITIONS:
-                    waiting += value.values()
-                elif name in ONE:
-                    waiting.append(value)
+            if id(schema) not in found:
+                below = [*self._below(schema)] if type(schema) is dict else []
+                found[id(schema)] = [*map(id, below)]
+                waiting += below
         return found
+
+    def _below(self, schema: dict[str, Any]) -> Iterator[Any]:
+        """The schemas that a schema applies to a value or to its items and properties."""
+        for name, value in schema.items():
+            if name in REFERENCES and isinstance(value, str):
+                with suppress(UnsupportedError, VocabularyError):
+                    yield self.found(value, schema, "#", name)[0]
+                if name != "$ref":
+                    yield from (target for anchors in self.dynamic.values() for target, _ in anchors.values())
+            elif type(value) is list and name in LISTS:
+                yield from value
+            elif type(value) is dict and name in MAPS and name not in DEFINITIONS:
+                yield from value.values()
+            elif name in ONE:
+                yield value
 
     def _walk(self, schema: Any) -> None:
         """Find the names of all schemas in the document."""

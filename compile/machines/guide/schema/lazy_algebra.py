@@ -96,16 +96,18 @@ class Algebra:
         arrays = kept(self._both_arrays(one, other) for one, other in product(first.arrays, second.arrays))
         objects = kept(each for one, other in product(first.objects, second.objects) for each in self._both_objects(one, other))
         numbers, strings = number_sets.both(first.numbers, second.numbers), string_sets.both(first.strings, second.strings)
-        return Values.of(first.literals & second.literals, numbers, strings, arrays, objects)
+        return Values.of(first.literals & second.literals, numbers, strings, arrays, objects, is_cut=first.is_cut or second.is_cut)
 
     def _either(self, sets: tuple[Values, ...]) -> Values:
         literals = frozenset().union(*(each.literals for each in sets))
         numbers = reduce(number_sets.either, (each.numbers for each in sets))
         strings = reduce(string_sets.either, (each.strings for each in sets))
         arrays, objects = kept(term for each in sets for term in each.arrays), kept(term for each in sets for term in each.objects)
-        return Values.of(literals, numbers, strings, arrays, objects)
+        return Values.of(literals, numbers, strings, arrays, objects, is_cut=any(each.is_cut for each in sets))
 
     def _complement(self, values: Values) -> Values:
+        if values.is_cut:
+            raise UnsupportedError("a recursive schema has no complement in a table; make its masks late: fst.Guide(tokenizer, schema=…)")
         numbers, strings = number_sets.complement(values.numbers), string_sets.complement(values.strings)
         arrays, objects = ALL_ARRAYS, ALL_OBJECTS
         if values.arrays:
@@ -225,6 +227,8 @@ class Algebra:
         """Whether two sets plainly have no common value."""
         if one is ANY or other is ANY or one.is_being_made or other.is_being_made:
             return one is NOTHING or other is NOTHING
+        if one.is_cut or other.is_cut:
+            return False
         if one.literals & other.literals or (one.arrays and other.arrays) or (one.objects and other.objects):
             return False
         return not string_sets.both(one.strings, other.strings) and not number_sets.both(one.numbers, other.numbers)

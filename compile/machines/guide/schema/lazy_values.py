@@ -19,7 +19,7 @@ from fst.errors import UnsupportedError
 LITERALS = frozenset(["null", "true", "false"])
 MAX_TERMS = 400
 MAX_SOME = 4
-FIELDS = ("literals", "numbers", "strings", "arrays", "objects")
+FIELDS = ("literals", "numbers", "strings", "arrays", "objects", "is_cut")
 
 Term = TypeVar("Term", bound="Arrays | Objects")
 
@@ -31,6 +31,7 @@ class Values:
         literals: the elements of "null", "true" and "false" that are in the set.
         numbers, strings: terms of numbers and of strings.
         arrays, objects: terms; the set contains the arrays and objects of each term.
+        is_cut: whether values are left out because a table enters a recursive schema only to some depth; such a set has no complement.
         path: the path of the schema that the set comes from.
         operands: the sets whose intersection the set is; empty: it is not an intersection.
         opposite: the complement, if the set is one.
@@ -43,6 +44,7 @@ class Values:
     strings: tuple[Strings, ...]
     arrays: tuple[Arrays, ...]
     objects: tuple[Objects, ...]
+    is_cut: bool
 
     def __init__(self, path: str, make: Callable[[], Values] | None) -> None:
         self.path = path
@@ -64,14 +66,17 @@ class Values:
         strings: tuple[Strings, ...] = (),
         arrays: tuple[Arrays, ...] = (),
         objects: tuple[Objects, ...] = (),
+        *,
+        is_cut: bool = False,
     ) -> Values:
         """A set that is known already."""
         found = cls("#", None)
         found.literals, found.numbers, found.strings, found.arrays, found.objects = literals, numbers, strings, arrays, objects
+        found.is_cut = is_cut
         return found
 
     def __getattr__(self, name: str) -> Any:
-        """Evaluate the set when one of its five parts is looked up for the first time."""
+        """Evaluate the set when one of `FIELDS` is looked up for the first time."""
         if name not in FIELDS or self._make is None:
             raise AttributeError(name)
         if self.is_being_made:
@@ -221,7 +226,24 @@ def _everything() -> Values:
     return values
 
 
-NOTHING = Values.of()
-NOTHING.has_values = False
+def is_all(values: Values) -> bool:
+    """Whether a set is known to contain all values."""
+    return values is ANY or (values.is_made and all(getattr(values, each) is getattr(ANY, each) for each in FIELDS))
+
+
+def levels(count: int) -> Values:
+    """The set of all values with at most a number of levels of arrays and objects."""
+    found = Values.of(LITERALS, number_sets.ALL, string_sets.ALL)
+    for _ in range(count):
+        found.has_values = True
+        found = Values.of(
+            LITERALS, number_sets.ALL, string_sets.ALL, (Arrays((), found),), (Objects({}, (Others(string_sets.ALL, found),)),)
+        )
+    found.has_values, found.path = True, "a value without a schema"
+    return found
+
+
+NOTHING, CUT = Values.of(), Values.of(is_cut=True)
+NOTHING.has_values = CUT.has_values = False
 ANY = _everything()
 ALL_ARRAYS, ALL_OBJECTS = ANY.arrays[0], ANY.objects[0]

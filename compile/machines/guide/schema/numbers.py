@@ -22,28 +22,9 @@ _CLASSES[[*b"0123456789-."]] = range(1, 13)
 
 
 @cache
-def all_numbers() -> Language:
-    """The texts of all numbers, with exponents."""
-    return whole(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-
-
-@cache
 def decimals() -> Language:
     """The texts of all numbers without exponents."""
     return whole(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
-
-
-@cache
-def integers() -> Language:
-    """The decimals of integers."""
-    return whole(r"-?(0|[1-9][0-9]*)(\.0+)?")
-
-
-def written(numbers: Language) -> Language:
-    """The decimals that are written for a set: if all its numbers are integers, those without a fraction and without -0."""
-    if numbers is integers():
-        return plain_integers()
-    return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, plain_integers())
 
 
 @cache

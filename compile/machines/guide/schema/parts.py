@@ -1,8 +1,8 @@
 """Parts of late guides for the texts of the values that a schema allows, see `fst.machines.guide.parts`. A part is made, and the schemas
 that it needs are evaluated, when a walk first enters it.
 
-The texts are those of `fst.compile.machines.guide.schema.text`, with properties in the order of the schema or in any order. Values without
-a schema have any number of levels.
+An object is written with its properties in the order of the schema, followed by other properties, or in any order. In a table, recursive
+schemas and values without a schema have bounds.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal
 
-from fst.compile.machines.guide.regex import Pattern
+from fst.compile.machines.guide.languages import difference
+from fst.compile.machines.guide.regex import Pattern, whole
 from fst.compile.machines.guide.schema.array_builder import ArrayBuilder
-from fst.compile.machines.guide.schema.compiler import WHITESPACE, need_whitespace
 from fst.compile.machines.guide.schema.document import Document, LocatedError
-from fst.compile.machines.guide.schema.lazy_values import Arrays, Objects, Values
+from fst.compile.machines.guide.schema.lazy_values import ANY, Arrays, Objects, Values, is_all, levels
 from fst.compile.machines.guide.schema.object_builder import ObjectBuilder
 from fst.compile.machines.guide.schema.reader import Reader
+from fst.compile.machines.guide.schema.recursion import Bounds, Recursion
 from fst.compile.machines.guide.schema.value_builder import ValueBuilder
 from fst.compile.patterns.tree import Node
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
@@ -26,6 +28,7 @@ from fst.machines.guide.parts import Part
 
 MAX_MADE = 1_000  # number of parts that are made at once if a part may be refused, so that the error comes before the first text
 ORDERS = ("schema", "any")
+WHITESPACE = "[ ]?"
 
 
 class SchemaParts:
@@ -37,6 +40,10 @@ class SchemaParts:
         formats: whether ``format`` restricts strings; None: as the draft says.
         order: the order of properties: that of the schema, followed by other properties; or any.
         strict: whether objects have only properties that their schemas mention.
+        bounds: the bounds of a table; None: there are none.
+
+    Attributes:
+        cut: the path of a schema below which values without a schema are left out because of the bounds; "": there is none.
 
     Raises:
         UnsupportedError: a keyword is not covered, or the schema allows no value; the message contains the path in the schema.
@@ -56,6 +63,7 @@ class SchemaParts:
         formats: bool | None = None,
         order: str = ORDERS[0],
         strict: bool = False,
+        bounds: Bounds | None = None,
     ) -> None:
         if not isinstance(whitespace, str):
             raise TypeError(f"whitespace is {quoted(whitespace)}; expected a pattern, which is a str")
@@ -70,16 +78,24 @@ class SchemaParts:
         self._numbers: dict[Hashable, int] = {}
         self._makers: list[tuple[object, str, Callable[[], Part | None]]] = []  # the set of a part is kept, so that no other gets its id
         self._parts: dict[int, Part] = {}
+        self._everything = levels(bounds.levels) if bounds else ANY
+        self._path, self.cut, self.in_table = "#", "", bounds is not None
         try:
             document = Document(_read(schema) if isinstance(schema, str) else schema)
-            reader = Reader(document, not document.annotates_formats if formats is None else formats, strict=strict)
+            asserts_formats = not document.annotates_formats if formats is None else formats
+            reader = Reader(document, asserts_formats, strict=strict, recursion=Recursion(document, bounds.depth) if bounds else None)
             self.algebra = reader.algebra
             has_doubts = reader.check()
             values = reader.whole()
-            if not self.algebra.has_values(values):
-                raise UnsupportedError("the schema allows no value; expected one that does")
+            has_values = self.algebra.has_values(values)
+        except LocatedError:
+            raise
+        except UnsupportedError as error:
+            raise LocatedError(f"#: {error}") from None
         except RecursionError:
             raise _too_deep() from None
+        if not has_values:
+            raise UnsupportedError("the schema allows no value; expected one that does")
         self.number("whole", values, values.path, lambda: self.of_values(values))
         for number in range(MAX_MADE if has_doubts else 0):  # making parts adds numbers
             if number < len(self._makers):
@@ -89,6 +105,7 @@ class SchemaParts:
         """A part, by its number."""
         if number not in self._parts:
             _, path, make = self._makers[number]
+            self._path = path
             try:
                 part = make()
             except LocatedError:
@@ -108,6 +125,18 @@ class SchemaParts:
             self._makers.append((kept, path, make))
         return number
 
+    def place(self, number: int) -> str:
+        """The path of the schema of a part."""
+        return self._makers[number][1]
+
+    def bounded(self, values: Values) -> Values:
+        """In a table, a set with a bounded number of levels instead of a set of all values; otherwise `ANY`. Other sets are returned."""
+        if not is_all(values):
+            return values
+        if self.in_table:
+            self.cut = self.cut or self._path
+        return self._everything
+
     def of_values(self, values: Values) -> Part | None:
         """The part of a set."""
         builder = ValueBuilder(self)
@@ -122,6 +151,13 @@ class SchemaParts:
     def of_objects(self, term: Objects) -> Part | None:
         """The part of a term of objects."""
         return ObjectBuilder(self).objects(term)
+
+
+@lru_cache(maxsize=64)
+def need_whitespace(pattern: str) -> None:
+    """Raise an error if a pattern matches other characters than whitespace."""
+    if not difference(whole(pattern), whole(r"[ \t\n\r]*")).is_empty:
+        raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
 
 
 def _read(text: str) -> Any:

@@ -23,6 +23,7 @@ from fst.compile.machines.guide.schema.keyword_values import count_of, decimal_o
 from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import (
     ANY,
+    CUT,
     LITERALS,
     NOTHING,
     Arrays,
@@ -36,6 +37,7 @@ from fst.compile.machines.guide.schema.lazy_values import (
 )
 from fst.compile.machines.guide.schema.number_sets import INTEGERS, Numbers
 from fst.compile.machines.guide.schema.numbers import MAX_REMAINDERS
+from fst.compile.machines.guide.schema.recursion import Recursion
 from fst.compile.machines.guide.schema.string_sets import Pattern, Strings, pattern_of
 from fst.compile.machines.guide.schema.unevaluated import Cases, Scope
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
@@ -50,6 +52,7 @@ FOR_TYPES = (  # keywords of single types
 TYPED = frozenset(FOR_TYPES)
 COMBINING = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies")
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+MEANINGFUL = frozenset([*TYPED, *COMBINING, *UNEVALUATED, *OF_DRAFT_3])  # a schema without them allows all values
 
 # Patterns that may contain assertions or constructs that are not supported.
 ASSERTING = re.compile(r"\(\?[^:]|\\[bBkpP1-9]|[*+?}][+]")
@@ -86,10 +89,13 @@ class Reader:
         document: the document.
         asserts_formats: whether ``format`` restricts strings.
         strict: whether objects have no properties that their schemas do not mention.
+        recursion: the bounds of recursive schemas in a table; None: no bounds.
     """
 
-    def __init__(self, document: Document, asserts_formats: bool, *, strict: bool = False) -> None:
-        self._document, self._asserts_formats, self._strict = document, asserts_formats, strict
+    def __init__(
+        self, document: Document, asserts_formats: bool, *, strict: bool = False, recursion: Recursion | None = None
+    ) -> None:
+        self._document, self._asserts_formats, self._strict, self._recursion = document, asserts_formats, strict, recursion
         self.algebra = Algebra()
         self.is_old, self._draft_3 = document.is_old, "draft-03" in document.draft
         self.evaluates_contained = not document.is_old and "2019-09" not in document.draft
@@ -99,7 +105,7 @@ class Reader:
 
     def whole(self) -> Values:
         """The set of the document."""
-        return self.values(self._document.schema, "#", self._entered(self._document.base(self._document.schema), ()))
+        return self.values(self._document.schema, "#", self._entered(self._document.base(self._document.schema), Scope()))
 
     def check(self) -> bool:
         """Raise the errors of single keywords, wherever the document applies them; return whether others may arise in later evaluations."""
@@ -108,9 +114,9 @@ class Reader:
         found = [(schema, path_of(place)) for schema, place in suspects if id(schema) in reached]
         for schema, path in found:
             if not isinstance(schema, dict):
-                self.values(schema, path, ())
+                self.values(schema, path, Scope())
             elif not self.is_old or "$ref" not in schema:
-                self.typed(schema, path, ())
+                self.typed(schema, path, Scope())
                 if "pattern" in schema:
                     _at(joined(path, "pattern"), lambda pattern: pattern_of(pattern).language, schema["pattern"])
         return any(isinstance(schema, dict) and not KEYWORDS_OF_SETS.isdisjoint(schema) for schema, _ in found)
@@ -155,6 +161,13 @@ class Reader:
                 raise LocatedError(f"{path} is a reference to itself; expected a schema with keywords")
             seen.add(id(schema))
             schema, path, scope = self.referenced(schema, "$ref", path, scope)
+        if MEANINGFUL.isdisjoint(schema):
+            return ANY
+        if self._recursion is not None:
+            opened = self._recursion.entered(schema, path, scope.opened)
+            if opened is None:
+                return CUT
+            scope = scope._replace(opened=opened)
         in_place &= self._strict
         key = id(schema), scope, in_place
         if key not in self._kept:
@@ -216,7 +229,7 @@ class Reader:
                 return found, place, self._entered(base, scope)  # as ``$ref``
             if name not in self._document.dynamic.get(base, {}):
                 return found, place, self._entered(base, scope)
-            for known, target in scope:
+            for known, target in scope.anchors:
                 if known == name:
                     found, place = self._targets[target]
                     break
@@ -229,9 +242,9 @@ class Reader:
     def _entered(self, base: str, scope: Scope) -> Scope:
         """The scope inside a resource: outer resources determine the meaning of dynamic anchors first."""
         for name, target in self._document.dynamic.get(base, {}).items():
-            if all(known != name for known, _ in scope):
+            if all(known != name for known, _ in scope.anchors):
                 self._targets[id(target[0])] = target
-                scope = (*scope, (name, id(target[0])))
+                scope = scope._replace(anchors=(*scope.anchors, (name, id(target[0]))))
         return scope
 
     # Schemas.
@@ -358,7 +371,7 @@ class Reader:
                 raise LocatedError(f"{joined(path, 'format')} is {quoted(name)}, which is not supported; remove it")
             if name in formats.PATTERNS:
                 patterns.append(pattern_of(name, is_format=True))
-                longest = formats.LONGEST.get(name)
+                longest = formats.LONGEST.get(name) if self._recursion is None else None  # counts take too many states of a table
                 most = longest if most is None else most if longest is None else min(most, longest)
         if not least and most is None and not patterns:
             return string_sets.ALL
@@ -395,7 +408,7 @@ class Reader:
         free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"), scope)
         names = string_sets.ALL
         if "propertyNames" in schema:
-            names = self.values(schema["propertyNames"], joined(path, "propertyNames"), scope).strings
+            names = self.values(schema["propertyNames"], joined(path, "propertyNames"), scope._replace(opened=())).strings
         if not listed and not patterns and not needed and not least and most is None and free is ANY and names is string_sets.ALL:
             return ANY.objects
         matching = {

@@ -284,18 +284,21 @@ def _copies(keys: Array, inner: Array, states: int, kinds: int) -> tuple[Array, 
 def _of_others(texts: frozenset[str]) -> Part | None:
     """The part of all strings except some: a trie of these strings, which every other character leaves."""
     builder = PartBuilder()
-    start, end, free, long = (builder.state() for _ in range(4))
+    start, end, free, long, leaf = (builder.state() for _ in range(5))
     add_character(builder, free, ANY, free)
+    add_character(builder, leaf, ANY, free)
     builder.read(free, QUOTE, QUOTE, end)
     builder.fragment(long, _leaving(), free)
     root = builder.text(start, b'"')
     every = "".join(texts)
     is_plain = every.isascii() and every.isprintable() and '"' not in every and "\\" not in every
-    opened = (add_plain_others if is_plain else add_others)(builder, texts, root, end, free, long)
+    opened = (add_plain_others if is_plain else add_others)(builder, texts, root, end, free, (long, leaf))
     return builder.part(start, [end], [free], opened)
 
 
-def add_others(builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, long: int) -> Iterable[int]:
+def add_others(
+    builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, shared: tuple[int, int]
+) -> Iterable[int]:
     """Add a trie of strings.
 
     Args:
@@ -304,11 +307,13 @@ def add_others(builder: PartBuilder, texts: Collection[str], root: int, end: int
         root: the state before the first character.
         end: the state after the quotation mark that ends another string.
         free: the state after a character that leaves the trie.
-        long: a state from which all characters that are not plain ASCII lead to `free`.
+        shared: two states: from the first, all characters that are not plain ASCII lead to `free`; from the second, all characters, with
+            every escape.
 
     Returns:
         The states of the trie.
     """
+    long, leaf = shared
     trie: dict[int, dict[str, int]] = {root: {}}
     ends = set[int]()
     for text in texts:
@@ -322,6 +327,9 @@ def add_others(builder: PartBuilder, texts: Collection[str], root: int, end: int
     for state, followers in trie.items():
         if state not in ends:
             builder.read(state, QUOTE, QUOTE, end)
+        if not followers:
+            builder.skip(state, leaf)
+            continue
         if all(" " <= char <= "~" and char not in '"\\' for char in followers):
             builder.skip(state, long)
             first = 0x20
@@ -339,7 +347,9 @@ def add_others(builder: PartBuilder, texts: Collection[str], root: int, end: int
     return trie
 
 
-def add_plain_others(builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, long: int) -> Iterable[int]:
+def add_plain_others(
+    builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, shared: tuple[int, int]
+) -> Iterable[int]:
     """`add_others`, by a kernel, for strings of printable ASCII without quotation marks and backslashes."""
     names = sorted(texts)
     data, ends = np.frombuffer("".join(names).encode(), np.uint8), np.cumsum([*map(len, names)])
@@ -350,8 +360,9 @@ def add_plain_others(builder: PartBuilder, texts: Collection[str], root: int, en
     states, count = counts.tolist()
     builder.add(states - 1, arcs[:count])
     found = [root, *range(inner, inner + states - 1)]
+    inside = {*arcs[:count][arcs[:count, 3] >= inner, 0].tolist()}
     for state in found:
-        builder.skip(state, long)
+        builder.skip(state, shared[0] if state in inside else shared[1])
     return found
 
 

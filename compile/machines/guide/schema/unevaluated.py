@@ -17,9 +17,20 @@ from fst.compile.machines.guide.schema.lazy_algebra import Algebra
 from fst.compile.machines.guide.schema.lazy_values import ANY, LITERALS, NOTHING, Arrays, Objects, Others, Property, Values
 from fst.compile.machines.guide.schema.string_sets import Strings, pattern_of
 
-Scope = tuple[tuple[str, int], ...]  # pairs of a dynamic anchor and the id of the schema that it means
 MAX_CASES = 256
 OBJECTS = frozenset(["properties", "patternProperties", "required", "minProperties", "maxProperties", "propertyNames"])
+
+
+class Scope(NamedTuple):
+    """What the meaning of a schema depends on.
+
+    Attributes:
+        anchors: pairs of a dynamic anchor and the id of the schema that it means.
+        opened: the ids of the recursive schemas around the schema, if recursion has bounds.
+    """
+
+    anchors: tuple[tuple[str, int], ...] = ()
+    opened: tuple[int, ...] = ()
 
 
 class Reader(Protocol):

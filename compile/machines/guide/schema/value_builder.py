@@ -25,16 +25,21 @@ class Maker(Protocol):
         algebra: the operations on sets.
         space: the whitespace between two tokens of JSON; None: none; "optional": one space or none.
         has_any_order: whether properties are in any order.
+        in_table: whether a table needs few states.
     """
 
     algebra: Algebra
     space: Node | Literal["optional"] | None
     has_any_order: bool
+    in_table: bool
 
     def number(self, key: Hashable, kept: object, path: str, make: Callable[[], Part | None]) -> int:
         """The number of the part with a key. `make` is called when the part is needed; an error's message gets the path of a schema as a
         prefix; what is kept gets no new id.
         """
+
+    def bounded(self, values: Values) -> Values:
+        """In a table, the set that replaces a set of all values; otherwise `ANY`. Other sets are returned as they are."""
 
     def of_values(self, values: Values) -> Part | None:
         """The part of a set; None if it has no text."""
@@ -57,14 +62,16 @@ class ValueBuilder(PartBuilder):
         """Add the texts of a set, which contains values, between two states. With `is_late`, a set that is not evaluated yet is a part of
         its own, so it is not evaluated now.
         """
-        if values is ANY or (is_late and not values.is_made) or len(values.arrays) + len(values.objects) > MANY_TERMS:
+        found = self.maker.bounded(values)
+        is_all, values = found is ANY or found is not values, found
+        if is_all or (is_late and not values.is_made) or len(values.arrays) + len(values.objects) > MANY_TERMS:
             self.call(start, self.maker.number(("values", id(values)), values, values.path, partial(self.maker.of_values, values)), end)
         else:
             self.types(values, start, end)
 
     def types(self, values: Values, start: int, end: int) -> None:
         """Add the texts of the terms of a set between two states."""
-        maker = self.maker
+        maker, values = self.maker, self.maker.bounded(values)
         for literal in sorted(values.literals):
             self.text(start, literal.encode(), end)
         for numbers in values.numbers:
@@ -87,7 +94,7 @@ class ValueBuilder(PartBuilder):
         for term in terms:
             if term.listed is not None and string_parts.is_small(term):
                 self.strings(start, map(json_text, term.listed), end)
-            elif leap_seconds.is_timed(term):
+            elif leap_seconds.is_timed(term) and not self.maker.in_table:
                 self.call(start, self.maker.number(term, None, path, partial(leap_seconds.timed_part, self.maker.number, term)), end)
             elif not term.is_empty:
                 self.call(start, self.maker.number(term, None, path, partial(string_parts.string_part, term)), end)
