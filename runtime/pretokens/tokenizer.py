@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,10 @@ class PretokenTokenizer(Tokenizer):
         if text.normalizer is None:
             return None
         return PretokenNormalizer(self._table.marked_arguments(), text.normalizer, self._metadata.added_tokens, text.trimming)
+
+    def _with_added_tokens_renamed(self, added: AddedTokens) -> PretokenTokenizer:
+        table = self._table
+        return type(self)(replace(table, header=replace(table.metadata, added_tokens=added).to_json()))
 
     def _pending(self, runner: Runner) -> Pending:
         return super()._pending(runner) or PendingPretoken(self._ids_runner.arguments.shared)

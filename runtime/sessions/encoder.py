@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
@@ -13,8 +13,10 @@ from fst.errors import TextError, UnsupportedError, not_one_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.sessions.cuts import longest_beginning, longest_end
 from fst.runtime.sessions.reading import START, Checkpoint, Reader
+from fst.runtime.sessions.segments import SegmentEncoder
 from fst.runtime.sessions.session import Session, Tools, checked
 from fst.runtime.workspace import Ids, Workspace
+from fst.tables.header import AddedTokens
 
 SIDES = ("left", "right")
 
@@ -85,6 +87,38 @@ class SessionEncoder(Encoder):
         except (UnicodeEncodeError, TextError):
             checked(text)  # raises the error for the first lone surrogate
             raise
+
+    def encode_segments(self, parts: Iterable[tuple[str, bool]]) -> Ids:
+        """Encode a text whose parts are from different sources, such as a prompt with the text of a stranger. Added tokens, special or not,
+        are found only in parts that allow them, and never across the border of a part that does not.
+
+        Args:
+            parts: pairs of a text, and whether the text may contain added tokens. Adjacent parts that both allow them are one text.
+
+        Returns:
+            int32[n], without special tokens around the text. Apart from added tokens, the borders of parts have no effect: a word may
+            begin in one part and end in the next.
+
+        Raises:
+            TextError: an item is not a pair with a text, or a text has a character that the vocabulary cannot encode.
+            UnsupportedError: some part allows added tokens, but the vocabulary does not support `offsets`.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import wordpiece
+            >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "un", "[", "]", "sep"]))
+            >>> tok.encode_segments([("un[SEP]", True), ("un[SEP]", False)])
+            array([2, 1, 2, 3, 5, 4], dtype=int32)
+        """
+        return self._segments.encode(parts)
+
+    @Lazy
+    def _segments(self) -> SegmentEncoder:
+        return SegmentEncoder(self)
+
+    def _with_added_tokens_renamed(self, added: AddedTokens) -> Any:
+        """Make a tokenizer with new names of the added tokens; or without added tokens, if the table cannot rename them."""
+        raise NotImplementedError
 
     def _cut(self, text: str, most: int, side: str) -> tuple[str, int]:
         tools, runner = self._session_tools, self._ids_runner

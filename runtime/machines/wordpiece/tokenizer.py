@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from fst.runtime.machines.wordpiece.normalizer import StepNormalizer, Steps
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
+from fst.tables.header import AddedTokens
 
 
 class WordPieceTokenizer(Tokenizer):
@@ -51,6 +54,16 @@ class WordPieceTokenizer(Tokenizer):
     def _steps(self) -> Steps | None:
         steps = self._table.metadata.normalizer.steps
         return Steps(steps, self._table.metadata.added_tokens) if steps else None
+
+    def _with_added_tokens_renamed(self, added: AddedTokens) -> WordPieceTokenizer:
+        """Make a tokenizer without added tokens, because new names would need new classes of characters. A text after an added token has
+        the ids of a whole text.
+        """
+        root = self._table.specials[:1].copy()
+        root[0, 1] = -1  # no child
+        none = replace(added, specials={}, contextual={}, context=None, normalized=())
+        header = replace(self._table.metadata, added_tokens=none).to_json()
+        return type(self)(replace(self._table, specials=root, header=header))
 
     def _pending(self, runner: Runner) -> Pending:
         return super()._pending(runner) or Runs(self._table, runner.with_spans)
