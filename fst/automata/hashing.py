@@ -41,10 +41,17 @@ class Pool(NamedTuple):
         return len(self.hashes)
 
     def larger(self, most: int = 1 << 31) -> Pool:
-        """The same rows in a pool with twice the room for rows, but at most `most`, and twice the room for cells."""
-        rows = min(2 * self.room, most)
-        slots = slots_of(self.hashes[: self.counts[0]], 1 << (2 * rows - 1).bit_length())
-        return Pool(self.counts, longer(self.starts, rows + 1), longer(self.hashes, rows), slots, longer(self.cells, 2 * len(self.cells)))
+        """The same rows in a pool with twice the room for rows, but at most `most`, and twice the room for cells; not for those of which less
+        than half is used, unless the other cannot be the reason why a row had no room.
+        """
+        used, cells = self.counts.tolist()
+        rows, size = self.room, len(self.cells)
+        if 2 * used > rows:
+            rows = min(2 * rows, most)
+        if 2 * cells > size or used < self.room:
+            size *= 2
+        slots = slots_of(self.hashes[:used], 1 << (2 * rows - 1).bit_length())
+        return Pool(self.counts, longer(self.starts, rows + 1), longer(self.hashes, rows), slots, longer(self.cells, size))
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Copies of `starts` and `cells` without the free room."""

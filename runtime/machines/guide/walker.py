@@ -33,7 +33,7 @@ from fst.runtime.machines.guide.class_tokens import class_tokens
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
-MAX_ROWS = 1 << 10  # of steps, 1 MiB; more rows replace all
+MAX_ROWS = 1 << 9  # of steps, half a MiB; more rows replace all
 MAX_ITEMS = 1 << 18  # in one set
 ARCS_A_ROW = 16  # average number of arcs for which there is room
 KERNELS = "fst.runtime.machines.guide.kernels.late"
