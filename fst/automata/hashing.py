@@ -41,8 +41,8 @@ class Pool(NamedTuple):
         return len(self.hashes)
 
     def larger(self, most: int = 1 << 31) -> Pool:
-        """The same rows in a pool with twice the room for rows, but at most `most`, and twice the room for cells; not for those of which less
-        than half is used, unless the other cannot be the reason why a row had no room.
+        """The same rows in a pool with twice the room for rows, but at most `most`, and twice the room for cells; the one that is not full
+        keeps its room while less than half of it is used.
         """
         used, cells = self.counts.tolist()
         rows, size = self.room, len(self.cells)

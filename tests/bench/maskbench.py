@@ -16,7 +16,7 @@ instances.
 Each engine has a process of its own, with one thread, and a new guide for each schema; the engines take turns, schema by schema. Times are
 processor times with warm kernels. The first mask is that of a new guide, including the guide. A mask is each further one of the valid
 instances, from the step to the bits, at the first visit of its position. With --memory, the growth of the heap by a guide and 1,000 tokens
-is measured for engines whose guides grow, in another process.
+is measured for engines whose guides grow, in another process. ``--chart PNG`` draws the times.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from guide import SHARED, tokenizer_of
+from mask_chart import draw
 from mask_engines import ENGINES, GRAMMAR, SCHEMA, Vocabulary
 
 import fst
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=LIMIT, metavar="SECONDS", help=f"of an engine for a schema [{LIMIT:.0f}]")
     parser.add_argument("--memory", action="store_true", help=f"measure the memory of guides of {' and '.join(LATE)}; several times slower")
     parser.add_argument("--json", type=Path, metavar="OUT", help="a file for all results")
+    parser.add_argument("--chart", type=Path, metavar="PNG", help="a picture of the times; needs matplotlib")
     given = parser.parse_args()
     if (given.sample is None) == (given.grammars is None):
         parser.error("SAMPLE and --grammars are both or neither given; expected one of them")
@@ -115,6 +117,9 @@ def main() -> None:
     print("\n".join([*report(title, cases, found, shares), *differences(tok, cases, found)]))
     if given.json:
         given.json.write_text(json.dumps({"title": title, "shares": shares, "found": found}) + "\n", encoding="utf-8")
+    if given.chart:
+        with given.chart.open("wb") as file:
+            draw(file, title, times(found, "first mask, ms", 1e-3), times(found, "a mask, µs", 1e-6), len(cases))
 
 
 def is_installed(name: str) -> bool:
@@ -323,6 +328,12 @@ def _wrong(cases: Sequence[Case], found: Mapping[str, Found], valid: bool) -> st
         for case in cases
     ]
     return f"{sum(map(bool, wrong)):,} ({sum(wrong):,})"
+
+
+def times(found: Mapping[str, Mapping[str, Found]], figure: str, unit: float) -> dict[str, list[float]]:
+    """The seconds of a figure, for each engine, of all schemas that it takes; `unit`: that of the figure, in seconds."""
+    of = FIGURES[figure][1]
+    return {name: [unit * each for one in cases.values() if "masks" in one for each in of(one)] for name, cases in found.items()}
 
 
 def percentiles(numbers: Sequence[float], which: Iterable[float]) -> str:
