@@ -75,8 +75,8 @@ class SegmentEncoder:
         """Yield the begin, the end and the content of each added token in a text."""
         batch = self._tok.encode_batch([text], add_special_tokens=False, offsets=True, threads=1)
         for index in np.flatnonzero(np.isin(batch.ids, self._ids)).tolist():
-            found = self._at(text, *batch.offsets[index].tolist(), int(batch.ids[index]))
-            if found:
+            begin, end = batch.offsets[index].tolist()
+            if found := self._at(text, begin, end, int(batch.ids[index])):
                 yield found
 
     def _at(self, text: str, begin: int, end: int, number: int) -> tuple[int, int, str] | None:
