@@ -1,4 +1,4 @@
-"""Automata of random schemas; `jsonschema` decides whether random values are valid."""
+"""Late guides and tables of random schemas; `jsonschema` decides whether random values are valid."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from support.machines.byte_automata import of_texts
 from support.machines.json_texts import accepts_value
 from support.tiers import sample
 
+from fst.compile.machines.guide.languages import ByteAutomaton
 from fst.compile.machines.guide.schema.parts import SchemaParts
 from fst.errors import UnsupportedError
+from fst.machines.guide.parts import Texts
 
 SCHEMAS, PARTS, VALUES, LEVELS = 4_800, 4, 30, 3
 NAMES = ["", "a", "b", "ab", "é"]
@@ -98,32 +101,37 @@ def literals(schema: Any) -> list[Any]:
     return [*schema.get("enum", []), *([schema["const"]] if "const" in schema else []), *literals([*schema.values()])]
 
 
-def compiled(schema: Any) -> SchemaParts | None:
-    """The parts of a schema, or None if it allows no value."""
-    try:
-        return SchemaParts(schema, whitespace="")
-    except UnsupportedError as error:
-        if "allows no value" not in str(error):
-            raise
-        return None
+def parts_of(schema: Any) -> Texts:
+    """The parts of a late guide."""
+    return SchemaParts(schema, whitespace="")
+
+
+def automaton_of(schema: Any) -> ByteAutomaton:
+    """The automaton of a table."""
+    return of_texts(schema=schema, whitespace="")
 
 
 @pytest.mark.mostly_slow
+@pytest.mark.parametrize(("compiled", "step"), [(parts_of, 1), (automaton_of, 6)], ids=["late", "table"])
 @pytest.mark.parametrize("part", range(PARTS))
-def test_parts_read_the_values_that_a_schema_allows(part: int) -> None:
+def test_texts_are_those_of_the_values_that_a_schema_allows(
+    part: int, compiled: Callable[[Any], Texts | ByteAutomaton], step: int
+) -> None:
     """A value is accepted in some text if and only if `jsonschema` finds it valid."""
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     judged = {True: 0, False: 0}
-    for seed in sample(range(part, SCHEMAS, PARTS), 40):
+    for seed in sample(range(part, SCHEMAS, PARTS * step), 40):
         drawn = Drawn(seed)
         schema = drawn.schema()
         known = literals(schema)
         values = [*known, *(drawn.value(known=known) for _ in range(VALUES))]
         try:
             texts = compiled(schema)
-            found = [texts is not None and accepts_value(texts, value) for value in values]
-        except UnsupportedError:
-            continue
+            found = [accepts_value(texts, value) for value in values]
+        except UnsupportedError as error:
+            if "allows no value" not in str(error):
+                continue
+            found = [False] * len(values)
         for value, is_accepted in zip(values, found, strict=True):
             is_valid = jsonschema.Draft202012Validator(schema).is_valid(value)
             assert is_accepted == is_valid, (schema, value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from support.conformance.ways import table_of
-from support.machines.byte_automata import accepts, of_schema, state_after
+from support.machines.byte_automata import accepted, accepts, of_texts, state_after
 from support.machines.drawn_grammars import GRAMMARS
 from support.naive import equivalence as naive
 from support.naive.parts import Parts
@@ -145,10 +145,10 @@ def test_large_schemas_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {"type": "array", "items": {"properties": {"a": {"type": "string", "maxLength": 500}}}, "minItems": 9, "maxItems": 9}
     expected = r"^#: the automaton has more than 32,768 states; .* make its masks late: fst\.Guide.*; its largest part is #/items"
     with pytest.raises(UnsupportedError, match=expected):
-        of_schema(schema)
+        of_texts(schema=schema)
     monkeypatch.setattr(exploration, "MAX_STATES", 1 << 10)
     with pytest.raises(UnsupportedError, match=r"^#: the automaton has more than 1,024 states; .*…\)$"):
-        of_schema({"enum": [f"{number:02}" * 50 for number in range(99)]})
+        of_texts(schema={"enum": [f"{number:02}" * 50 for number in range(99)]})
 
 
 def levels(automaton: Any) -> int:
@@ -167,8 +167,8 @@ def test_values_without_a_schema_have_bounds(monkeypatch: pytest.MonkeyPatch) ->
         assert levels(automaton_of(grammar="start: %json {}", syntax="lark")[0]) == 4
     assert levels(automaton_of(schema={}, depth=6)[0]) == 6
     assert not accepts(automaton_of(schema={}, depth=0)[0], b"{}")
-    assert levels(of_schema(True)) == 4
-    assert levels(of_schema({"type": "array"})) == 5
+    assert levels(of_texts(schema=True)) == 4
+    assert levels(of_texts(schema={"type": "array"})) == 5
     monkeypatch.setattr(texts, "FEW_STATES", 1 << 10)
     with pytest.warns(FstWarning, match="at most 3 levels"):
         assert levels(automaton_of(schema={})[0]) == 3
@@ -194,6 +194,14 @@ def test_recursive_schemas_are_entered_to_a_depth(schema: dict[str, Any], texts:
     automaton = automaton_of(schema=closed, depth=1)[0]
     assert {text for text in every if accepts(automaton, text.encode())} >= {*texts}
     assert not accepts(automaton, b'{"a":{"a":{}}}')
+
+
+def test_a_table_may_have_any_order() -> None:
+    """With few properties, a table takes them in any order; `strict` closes objects."""
+    schema = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a"]}
+    every = ['{"a":1}', '{"a":1,"b":2}', '{"b":2,"a":1}', '{"b":2}', '{"a":1,"a":1}', '{"a":1,"c":3}']
+    assert accepted(of_texts(schema=schema, order="any", strict=True), every) == every[:3]
+    assert accepted(of_texts(schema=schema), every) == [every[0], every[1], every[5]]
 
 
 def test_a_recursive_schema_has_no_complement() -> None:

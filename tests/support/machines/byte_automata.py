@@ -18,11 +18,11 @@ from fst.machines.guide.vocabulary import Vocabulary, trie_of
 from fst.runtime.machines.guide.walker import Walker
 
 
-def of_schema(schema: Any, **options: Any) -> ByteAutomaton:
-    """The automaton of a schema in a table. Warnings of values without a schema are ignored."""
+def of_texts(**texts: Any) -> ByteAutomaton:
+    """The automaton of a table; arguments as in `fst.compile.guide`. Warnings of values without a schema are ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FstWarning)
-        return automaton_of(schema=schema, **options)[0]
+        return automaton_of(**texts)[0]
 
 
 def state_after(automaton: ByteAutomaton, text: bytes, state: int = 0) -> int:

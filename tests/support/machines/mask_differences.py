@@ -18,11 +18,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from support.machines.byte_automata import state_after
+from support.machines.byte_automata import of_texts, state_after
 from support.shared_data import SHARED
 
 import fst
-from fst.compile.machines.guide.texts import automaton_of
 from fst.errors import UnsupportedError
 from fst.machines.guide.vocabulary import vocabulary_of
 
@@ -81,7 +80,7 @@ class Own:
     name, start = "fst", 0
 
     def __init__(self, tokens: Tokens, **texts: Any) -> None:
-        self.automaton, _ = automaton_of(**texts)
+        self.automaton = of_texts(**texts)
         self._guide = fst.Guide(tokens.tok, **texts)
         self._tokens = tokens
 
