@@ -58,44 +58,44 @@ def automaton_of(**arguments: Any) -> tuple[ByteAutomaton, str | None]:
         from fst.compile.machines.guide.schema.patterns import of_strings
 
         return of_strings(texts).over_bytes(), json.dumps(texts, ensure_ascii=False)
-    if way == "grammar":
-        return _of_regular_grammar(texts, **options), texts
-    pattern = texts if isinstance(texts, str) else json.dumps(texts)
-    depth = options.pop("depth", None)
+    automaton, warning = _of_regular_grammar(texts, **options) if way == "grammar" else _of_bounded_schema(texts, **options)
+    if warning:
+        warnings.warn(warning, FstWarning, stacklevel=3)  # the warning is for the caller of `fst.compile.guide`
+    return automaton, texts if isinstance(texts, str) else json.dumps(texts)
+
+
+def _of_bounded_schema(schema: Any, *, depth: int | None = None, **options: Any) -> tuple[ByteAutomaton, str]:
+    """The automaton of a schema, and a warning of values without a schema that are left out, or ""."""
     if depth is None:
-        return _with_levels(texts, LEVELS, options), pattern
+        return _with_levels(schema, LEVELS, options)
     if type(depth) is not int or depth < 0:
         raise TypeError(f"depth is {quoted(depth)}; expected a whole number from 0 on, or None")
-    return Explorer(_in_table(texts, Bounds(depth, depth), **options)).automaton(MAX_STATES), pattern
+    return Explorer(_in_table(schema, Bounds(depth, depth), **options)).automaton(MAX_STATES), ""
 
 
-def _with_levels(schema: Any, levels: int, options: dict[str, Any]) -> ByteAutomaton:
-    """The automaton of a schema that is not recursive. Values without a schema have the given number of levels of arrays and objects, or
-    fewer, if there would be many states; then a warning contains the number.
+def _with_levels(schema: Any, levels: int, options: dict[str, Any]) -> tuple[ByteAutomaton, str]:
+    """`_of_bounded_schema` without a depth: values without a schema have a number of levels of arrays and objects, or fewer if there would
+    be many states.
     """
     parts = _in_table(schema, Bounds(None, levels), **options)
     explorer = Explorer(parts)
     if not parts.cut:
-        return explorer.automaton(MAX_STATES)
+        return explorer.automaton(MAX_STATES), ""
     try:
         found = explorer.automaton(MAX_STATES if levels == 1 else FEW_STATES)
     except UnsupportedError:
         if levels == 1:
             raise
         return _with_levels(schema, levels - 1, options)
-    _warn(parts.cut, levels)
-    return found
+    return found, _left_out(parts, levels)
 
 
-def _of_regular_grammar(grammar: str, syntax: str | None = None) -> ByteAutomaton:
+def _of_regular_grammar(grammar: str, syntax: str | None = None) -> tuple[ByteAutomaton, str]:
     from fst.compile.machines.guide.grammar.reader import read_grammar
     from fst.compile.machines.guide.grammar.regular import RegularParts
 
     parts = RegularParts(read_grammar(grammar, syntax), lambda schema: _in_table(schema, Bounds(None, LEVELS)))
-    explorer = Explorer(parts)
-    if parts.cut:
-        _warn(parts.cut, LEVELS)
-    return explorer.automaton(MAX_STATES)
+    return Explorer(parts).automaton(MAX_STATES), _left_out(parts, LEVELS)
 
 
 def _in_table(schema: Any, bounds: Bounds, **options: Any) -> TableTexts:
@@ -104,10 +104,10 @@ def _in_table(schema: Any, bounds: Bounds, **options: Any) -> TableTexts:
     return SchemaParts(schema, bounds=bounds, **options)
 
 
-def _warn(place: str, levels: int) -> None:
-    """Warn of values without a schema that are left out."""
-    found = f"{place}: values without a schema have at most {levels} levels of arrays and objects in a table"
-    warnings.warn(f"{found}; pass depth= for another number, or give them a schema", FstWarning, stacklevel=4)
+def _left_out(parts: TableTexts, levels: int) -> str:
+    """A warning of values without a schema that are left out; "": there are none."""
+    remedy = "pass depth= for another number, or give them a schema"
+    return parts.cut and f"{parts.cut}: values without a schema have at most {levels} levels of arrays and objects in a table; {remedy}"
 
 
 def _of_schema(schema: Any, *, depth: int | None = None, **options: Any) -> Texts:

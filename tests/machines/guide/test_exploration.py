@@ -169,6 +169,9 @@ def test_values_without_a_schema_have_bounds(monkeypatch: pytest.MonkeyPatch) ->
     assert not accepts(automaton_of(schema={}, depth=0)[0], b"{}")
     assert levels(of_texts(schema=True)) == 4
     assert levels(of_texts(schema={"type": "array"})) == 5
+    with pytest.warns(FstWarning) as warned:
+        guide(fst.Tokenizer(wordpiece(WORDS)), schema=closed)
+    assert [each.filename for each in warned] == [__file__]
     monkeypatch.setattr(texts, "FEW_STATES", 1 << 10)
     with pytest.warns(FstWarning, match="at most 3 levels"):
         assert levels(automaton_of(schema={})[0]) == 3
