@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import RLock, local
 from typing import NamedTuple
 
@@ -147,10 +147,6 @@ class CanonicalStates:
             if not row[word] & bit and self.is_alive(self.step(state, number)):
                 row[word] |= bit
         return row
-
-    def masks(self, states: Sequence[State]) -> list[Array]:
-        """The masks of states."""
-        return [*map(self.mask, states)]
 
     def is_alive(self, state: State) -> bool:
         """Whether some text continues a state to its end; if no later text is found at once, by a full search.

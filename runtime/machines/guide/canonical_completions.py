@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fst.automata.rows import Array
@@ -21,6 +23,14 @@ class CanonicalCompletions(CanonicalStates):
     """The states of canonical masks, whose texts can be completed within a number of tokens. Arguments are those of `CanonicalStates`."""
 
     _needed = np.empty(0, np.int64)
+
+    def masks(self, states: Sequence[State]) -> list[Array]:
+        """See `fst.runtime.machines.guide.late_masks.States.masks`."""
+        found, end_id = [*map(self.mask, states)], self._vocabulary.end_id
+        for state, row in zip(states, found, strict=True):
+            if end_id is not None and self.is_final(state):
+                add_bits(row, np.array([end_id]))
+        return found
 
     def mask_within(self, state: State, left: int, ending: int) -> Array:
         """See `fst.runtime.machines.guide.late_masks.States.mask_within`.

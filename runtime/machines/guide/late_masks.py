@@ -38,14 +38,12 @@ class States(Protocol):
     def is_final(self, state: State) -> bool:
         """Whether a text may end in a state."""
 
-    def mask(self, state: State) -> Array:
-        """uint32[words], the mask of a state, without the end of the text."""
-
     def masks(self, states: Sequence[State]) -> Sequence[Array]:
-        """The masks of states, in any order of making them."""
+        """uint32[words] for each state, its mask; with the token that ends a text, where a text may end."""
 
     def mask_within(self, state: State, left: int, ending: int) -> Array:
-        """`mask` with only the tokens after which a text can be completed: `left` tokens are left, of which `ending` end the text.
+        """uint32[words], the mask of a state, without the token that ends a text, and with only the tokens after which the text can be
+        completed: `left` tokens are left, of which `ending` end the text.
 
         Raises:
             ValueError: no text is that short.
@@ -131,7 +129,8 @@ class LateMasks:
         if state in (NO_STATE, ENDED):
             return self.mask(state)
         row = self._states.mask_within(self._found[state], left, int(self._end_id is not None))
-        self._add_end(state, row)
+        if self.is_final(state):
+            self._add_end(row)
         return row
 
     def _masks(self, states: list[int]) -> dict[int, Array]:
@@ -164,11 +163,11 @@ class LateMasks:
         found = dict(zip(known, self._states.masks([self._found[state] for state in known]), strict=True))
         if len(known) < len(states):
             found |= {state: np.zeros(self.words, np.uint32) for state in states if state not in found}
-        for state, row in found.items():
-            self._add_end(state, row)
+            if ENDED in found:
+                self._add_end(found[ENDED])
         return found
 
-    def _add_end(self, state: int, row: Array) -> None:
-        """Add the token that ends a text to the mask of a state where a text may end."""
-        if self._end_id is not None and self.is_final(state):
+    def _add_end(self, row: Array) -> None:
+        """Add the token that ends a text to a mask."""
+        if self._end_id is not None:
             row[self._end_id // WORD_BITS] |= np.uint32(1 << self._end_id % WORD_BITS)

@@ -58,7 +58,7 @@ class LateStates:
         return self._walker.after_token(self._first, number, tokens.first_bytes, tokens.first_ends)
 
     def mask(self, state: int) -> Array:
-        """uint32[words], the mask of a state, without the end of the text."""
+        """uint32[words], the mask of a state; with the token that ends a text, if a text may end there."""
         if state != START:
             return self._walker.mask(state)
         row = self._walker.mask(self._first, is_first=True)

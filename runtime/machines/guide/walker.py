@@ -54,6 +54,7 @@ class Walker:
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
         self._store, self._vocabulary = store, vocabulary
         self._strings, self._classes = string_tokens(vocabulary), class_tokens(vocabulary)
+        self._end_id = NONE if vocabulary.end_id is None else vocabulary.end_id
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
@@ -97,7 +98,9 @@ class Walker:
         return bool(found == 1)
 
     def mask(self, number: int, *, is_first: bool = False) -> Array:
-        """uint32[words], the bits of the tokens, or of the first tokens, that are read from a set."""
+        """uint32[words], the bits of the tokens, or of the first tokens, that are read from a set, and of the token that ends a text, if it
+        may end there.
+        """
         trie = self._vocabulary.first if is_first else self._vocabulary.trie
         row = np.empty(self._vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         with self.lock:
@@ -106,7 +109,8 @@ class Walker:
             if is_first:  # whose bytes are not those by which tokens are classified
                 row[:], self._work.path[0] = 0, number
                 counts.phase, counts.node, counts.shared, counts.postponed = ALL, 0, NONE, NONE
-            while (found := mask_items.call(number, trie, self._strings, self._classes.masks, *self._arrays(), row)) <= NO_ROOM:
+            tokens = trie, self._strings
+            while (found := mask_items.call(number, *tokens, self._classes.masks, *self._arrays(), self._end_id, row)) <= NO_ROOM:
                 self._provide(found)
         return row[:-1]
 

@@ -382,7 +382,7 @@ def begin_mask(number, trie, strings, classes, parts, pool, steps, work, mask):
 
 
 @kernel
-def mask_items(number, trie, strings, classes, parts, pool, steps, work, mask):
+def mask_items(number, trie, strings, classes, parts, pool, steps, work, end_id, mask):
     """Make the mask of a set, see `fst.runtime.machines.guide.late_states.LateStates.mask`. Before the first call, ``work.counts.phase`` is
     `BEGUN`; after a negative result, the mask stays as it is for the next call.
 
@@ -392,6 +392,7 @@ def mask_items(number, trie, strings, classes, parts, pool, steps, work, mask):
         strings: a `fst.runtime.machines.guide.string_tokens.StringTokens`.
         classes: a `fst.runtime.machines.guide.class_tokens.ClassMasks`.
         parts, pool, steps, work: see `fst.machines.guide.item_arguments`.
+        end_id: the token that ends a text, whose bit is set if a text may end in the set; `NONE`: there is none.
         mask: output, uint32[words + 1]; the last word gets the bits of nodes without tokens.
 
     Returns:
@@ -417,6 +418,11 @@ def mask_items(number, trie, strings, classes, parts, pool, steps, work, mask):
         found = scan_spaced(number, trie, classes, parts, pool, steps, work, mask)
     if found < 0:
         return found
+    row = row_of(number, parts, pool, steps, work)
+    if row < 0:
+        return row
+    if steps.finals[row] and end_id != NONE:
+        set_bit(np.uint32(end_id), mask)
     add_twins(trie, mask)
     return np.int64(DONE)
 
