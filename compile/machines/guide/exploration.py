@@ -20,6 +20,7 @@ from fst.machines.guide.parts import CALL, RETURNS, SKIP, Part
 MAX_STATES = 1 << 21  # before equivalent states are merged
 FEW_STATES = 1 << 13  # with more states, equivalent positions are merged first
 FIRST_ROOM = 1 << 8
+MAX_CELLS = 1 << 25  # items of all sets
 
 explore = Deferred("fst.compile.machines.guide.kernels.exploration", "explore")
 
@@ -130,7 +131,7 @@ class _Search:
         self._pool.counts[:] = OUTERMOST + 2, 2
 
     def is_complete(self) -> bool:
-        """Find all states, if there are not too many; return whether they are found."""
+        """Find all states, if there are not too many; return whether they are found. Sets that are too large are refused."""
         while failed := explore.call(
             OUTERMOST + 1, self._parts, self._pool, self._work, self._states, self._made, self._targets, self._is_final
         ):
@@ -139,6 +140,8 @@ class _Search:
                     return False
                 room = min(2 * len(self._made), self._most)
                 self._made, self._targets, self._is_final = (longer(each, room) for each in (self._made, self._targets, self._is_final))
+            elif int(self._pool.counts[1]) + len(self._work.found) > MAX_CELLS:
+                raise UnsupportedError("texts can be read in too many ways; make the pattern, the schema or the grammar less ambiguous")
             elif failed == NO_ROOM:
                 known = len(self._states)
                 self._pool = self._pool.larger()

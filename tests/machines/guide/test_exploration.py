@@ -138,6 +138,13 @@ def test_masks_are_those_of_a_late_guide(name: str, place: int) -> None:
             state, at = found.step(state, number), expected.step(at, number)
 
 
+def test_ambiguous_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets with too many items are refused."""
+    monkeypatch.setattr(exploration, "MAX_CELLS", 1 << 14)
+    with pytest.raises(UnsupportedError, match="^texts can be read in too many ways; make"):
+        automaton_of(grammar='start: ("a"~1..200 "b"?)~1..200', syntax="lark")
+
+
 def test_large_schemas_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema whose automaton has too many states for a table is refused, and the error contains the remedy and the largest part."""
     for name in ("FEW_STATES", "MAX_STATES"):
