@@ -141,7 +141,7 @@ def test_masks_are_those_of_a_late_guide(name: str, place: int) -> None:
 def test_ambiguous_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets with too many items are refused."""
     monkeypatch.setattr(exploration, "MAX_CELLS", 1 << 14)
-    with pytest.raises(UnsupportedError, match="^texts can be read in too many ways; make"):
+    with pytest.raises(UnsupportedError, match=r"^texts can be read in too many ways; make"):
         automaton_of(grammar='start: ("a"~1..200 "b"?)~1..200', syntax="lark")
 
 
