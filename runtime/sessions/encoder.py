@@ -140,6 +140,10 @@ class SessionEncoder(Encoder):
     def _session_tools(self) -> Tools:
         return _tools(self, Reader(self._ids_runner, self._carried))
 
+    def _certain_in(self, text: str, ids: Ids) -> int:  # noqa: ARG002
+        """Return the number of leading ids of unfinished text that no later text can change; by default, no id of an unfinished word."""
+        return 0
+
     def _carried(self, workspace: Workspace) -> Sequence[Any]:  # noqa: ARG002
         """Return the arrays of a workspace, besides the state and what it stores, on which the next part of a text depends."""
         return ()
@@ -155,6 +159,7 @@ def _tools(tok: Any, reader: Reader) -> Tools:
         text_of=lambda before, ids: _text_of(tok, before, ids),
         ends_inside=lambda ids: _ends_inside(tok, ids),
         after_ids=_after_special(tok),
+        certain_in=tok._certain_in,
     )
 
 

@@ -27,6 +27,7 @@ Arrays = Sequence[NDArray[Any]]
 TRIED = 1 << 6  # number of characters for the trial of a position
 LONG = 1 << 14  # number of characters; in a longer text, a checkpoint may contain normalized text
 LEAST_GATHERED = 1 << 10  # number of characters; the units of a longer text are written to a workspace
+FEW_UNITS = 1 << 10  # units of a text for whose ids `Workspace.short_ids` has room, if kernels store no symbols
 NO_ENDS: Ints = np.empty(0, np.int64)  # the ends of rows of a text that continues
 
 
@@ -139,11 +140,10 @@ class Reader:
         """Call the kernel; return the ids, and the position where reading stopped."""
         runner, buffers = self._runner, Buffers(False)
         workspace.short_starts[1] = len(data)
-        capacity = runner.capacity_after(workspace, len(data), 1, NO_SPECIAL_IDS)
-        if capacity <= len(workspace.short_ids):
+        if len(data) <= FEW_UNITS and not workspace.symbols:
             buffers.ids = workspace.short_ids
         else:
-            buffers.reserve(capacity, 0)
+            buffers.reserve(runner.capacity_after(workspace, len(data), 1, NO_SPECIAL_IDS), 0)
         output = runner.output(NO_SPECIAL_IDS, buffers, NO_ENDS if more else workspace.short_ends)
         stopped = runner.encode(data, workspace.short_starts, more, output, workspace, buffers, rewrites=True, in_place=in_place)
         ids = buffers.ids[: int(workspace.state.count)].copy()

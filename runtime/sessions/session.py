@@ -37,6 +37,7 @@ class Tools(NamedTuple):
         text_of: returns the text of ids; its first argument is an array of the id before them, or empty.
         ends_inside: whether ids end inside a character.
         after_ids: the checkpoint after appended ids.
+        certain_in: returns the number of leading ids of unfinished text that no later text can change.
     """
 
     reader: Reader
@@ -46,12 +47,13 @@ class Tools(NamedTuple):
     text_of: Callable[[Ids, Ids], str]
     ends_inside: Callable[[Ids], bool]
     after_ids: Checkpoint
+    certain_in: Callable[[str, Ids], int]
 
 
 class Session:
     """A text with its ids, which are kept up to date; made by `fst.Tokenizer.session`.
 
-    A change takes time for the changed text, and for about 4,000 characters around it, but not for the whole text. If a change moves the
+    A change takes time for the changed text, and for a few thousand characters around it, but not for the whole text. If a change moves the
     ids of all text after it, as with scores that are summed over a text, or if the text is one long word, it takes time for all of this
     text. A method that raises an error leaves the session unchanged. Only one thread at a time may use a session; forks are independent.
 
@@ -97,10 +99,13 @@ class Session:
 
     @property
     def certain(self) -> int:
-        """A number of leading ids that no text that is appended can change, such as those of all pre-tokens except the last. A cache of a
-        model's states may keep these ids.
+        """The number of leading ids that no appended text can change. A cache of a model's states may keep these ids.
+
+        For byte-level BPE without a normalizer, the number includes ids inside the last pre-token. For other vocabularies, all ids of the
+        last pre-token count as uncertain.
         """
-        return self._version.before_rest + self._version.rest_certain
+        version = self._version
+        return version.before_rest + (version.rest_certain or self._tools.certain_in(version.rest, version.rest_ids))
 
     @property
     def is_canonical(self) -> bool:
@@ -123,11 +128,10 @@ class Session:
             TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
             ValueError: the text before is from `append_ids`, and ends inside a character.
         """
-        checked(text)
         last = self._version.fixed_end
         if text and last is not None and self._tools.ends_inside(last):
             raise ValueError("the appended ids end inside a character; expected whole characters before a text; append the other ids first")
-        return self._changed(*appended(self._version, text, self._tools.reader))
+        return self._changed(text, lambda: appended(self._version, text, self._tools.reader))
 
     def edit(self, begin: int, end: int, text: str) -> Change:
         """Replace the characters from `begin` to `end - 1` by a text.
@@ -148,8 +152,7 @@ class Session:
             raise ValueError(f"the range is {begin} to {end}; expected 0 <= begin <= end <= {len(self)}, the number of characters")
         if begin == len(self):
             return self.append(text)
-        checked(text)
-        return self._changed(*edited(self._version, begin, end, text, self._tools.reader))
+        return self._changed(text, lambda: edited(self._version, begin, end, text, self._tools.reader))
 
     def append_ids(self, ids: Sequence[int] | NDArray[Any]) -> Change:
         """Append the ids that a model has written. They are never encoded again, even if `encode` gives other ids for their text. All ids
@@ -214,12 +217,19 @@ class Session:
                 break
         self._marks[mark.number], self._version = mark, mark.version
 
-    def _changed(self, version: Version, change: Change) -> Change:
-        """Take a new version, unless it has an unknown character."""
-        if not self._tools.encodes_all and len(change.ids) and change.ids.min() < 0:
+    def _changed(self, text: str, change: Callable[[], tuple[Version, Change]]) -> Change:
+        """Make a change with a new text, and take the new version, unless the text is not valid."""
+        if not isinstance(text, str):
+            checked(text)
+        try:
+            version, found = change()
+        except (UnicodeEncodeError, TextError):
+            checked(text)  # raises the error for the first lone surrogate
+            raise
+        if not self._tools.encodes_all and len(found.ids) and found.ids.min() < 0:
             self._tools.encode(version.text)  # raises the error for the unknown character
         self._version = version
-        return change
+        return found
 
 
 def checked(text: object) -> None:

@@ -17,6 +17,7 @@ from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
+from fst.runtime.machines.bpe.certain import CertainTokens
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Kernel, Runner
@@ -101,6 +102,13 @@ class BpeTokenizer(PretokenTokenizer):
     @Lazy
     def _decoder_of_text(self) -> ByteDecoder:
         return self._decoder_of_all.skipping(self._skipped)
+
+    def _certain_in(self, text: str, ids: Ids) -> int:
+        return self._certain_tokens.count(text, ids) if self._certain_tokens else 0
+
+    @Lazy
+    def _certain_tokens(self) -> CertainTokens | None:
+        return CertainTokens(self._table) if CertainTokens.can_read(self._table) else None
 
     def _random_runner(self, randomness: Dropout, with_spans: bool) -> Runner:
         if not randomness.probability:

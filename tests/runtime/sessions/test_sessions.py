@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -57,10 +57,31 @@ def test_certain_ids_never_change(name: str, letters: str) -> None:
             assert bare(tok, text + more)[: session.certain] == ids[: session.certain], (text, more)
 
 
+@pytest.mark.parametrize(
+    ("name", "letters", "size"),
+    [
+        ("bpe automaton", "ab ", 4),
+        ("bpe automaton", "ab1' ", 3),
+        ("bpe ignored merges", "ab ", 4),
+        ("bpe ranks", "ab ", 4),
+        ("bpe dropped text", "ab ", 4),
+    ],
+)
+def test_certain_ids_are_all_that_never_change(name: str, letters: str, size: int) -> None:
+    """For byte-level BPE, each further id is changed by some short text that is appended."""
+    tok = made(name)
+    texts = ["".join(chosen) for count in range(size + 1) for chosen in product(letters, repeat=count)]
+    ids = {text: bare(tok, text) for text in {text + more for text in texts for more in texts}}
+    for text in texts:
+        same = (zip_longest(ids[text], ids[text + more]) for more in texts)
+        expected = min(next((place for place, (one, other) in enumerate(pairs) if one != other), len(ids[text])) for pairs in same)
+        assert tok.session(text).certain == min(expected, len(ids[text])), text
+
+
 @needs_shared
-@pytest.mark.parametrize("file", ["en_books_20MB.txt", "code_python.txt"])
+@pytest.mark.parametrize("file", ["en_books_20MB.txt", "code_python.txt", "docs_zh.md"])
 def test_nearly_all_ids_are_certain(file: str) -> None:
-    """With GPT-2's splitter, at most 32 ids are uncertain, in English and code."""
+    """With GPT-2's splitter, at most 32 ids are uncertain, in English, code and Chinese."""
     tok = gpt2()
     text = (SHARED / "corpora" / file).read_text("utf-8")[:30_000]
     session = tok.session()
