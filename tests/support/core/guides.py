@@ -56,6 +56,31 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
 PIECES = ['"', "a", "b", "c", "[", "]", ",", "{", "}", ":", "\\", "\\u00e9", "\\u00", "é", "ab", 'a"', '"}', '",', '":']
 
 
+LETTERS = "abcdefghijkl"
+# Patterns whose masks are found by classes: a chain, a chain that ends in a loop, a loop, and a loop after a space.
+CLASSES = ("([a-l]{6}-){2}", "[a-lé]{3,}-", "([a-l]+|é)(-[a-l]+)*", "-( *[a-l]+-)*")
+
+
+def drive_classes(draw: random.Random) -> None:
+    """Compare masks of classes of characters with stored masks; count canonical tokens; look for names that leave those of a schema."""
+    pieces = [*LETTERS, "-", "é", '"', "{", "}", ":", "1"]
+    tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", *pieces, *(f"##{each}" for each in [*pieces, "ab", "cd-", "l", '{"'])]))
+    for regex in CLASSES:
+        late, stored = fst.Guide(tok, regex=regex), fst.Guide(compile_guide(tok, regex=regex))
+        states = [(late.start, stored.start)]
+        for at, found in states:
+            assert (late.mask(at) == stored.mask(found)).all()
+            if len(states) < 20 and len(allowed := late.allowed(at).tolist()):
+                number = draw.choice(allowed)
+                states.append((late.step(at, number), stored.step(found, number)))
+    names = fst.Guide(tok, schema={"type": "object", "properties": {"ab": {"const": 1}}})
+    assert len(names.allowed(names.advance(names.start, [tok.token_to_id("{"), tok.token_to_id('##"')])))
+    for kind, regex in (("bpe automaton", "(a|ab|b){2,6}"), ("bpe ranks", "a(b| b)"), ("bpe ranks", "(é|世|aab ){1,2}")):
+        guide = fst.Guide(fst.Tokenizer(table_of(kind)), regex=regex, canonical=True)
+        for state in (guide.start, *(guide.step(guide.start, number) for number in guide.allowed(guide.start).tolist())):
+            guide.mask(state, max_tokens=30)
+
+
 def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
     """Write texts of schemas and grammars with calls, counts and keys, also within a budget; make masks on threads; use tuned tables."""
     tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", *PIECES, *(f"##{each}" for each in PIECES)]))
@@ -88,6 +113,7 @@ def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.M
     schema = {"type": "array", "items": {"type": "string", "maxLength": 40}, "maxItems": 30}  # many states
     stored, late = fst.Guide(compile_guide(tok, schema=schema)), fst.Guide(tok, schema=schema)
     assert stored.allowed(stored.start).tolist() == late.allowed(late.start).tolist()
+    drive_classes(draw)
     for kind in ("bpe automaton tuned", "unigram tuned"):
         fst.Tokenizer(table_of(kind)).encode_batch(texts)
     words = [draw.randbytes(draw.randint(9, 20)) for _ in range(300)]
