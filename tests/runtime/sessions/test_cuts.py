@@ -7,13 +7,13 @@ import random
 from typing import Any
 
 import pytest
+from support import kept
 from support.conformance.samples import SAMPLES, each
 from support.conformance.ways import table_of
 from support.shared_data import SHARED, needs_shared
 from support.tiers import ALL
 
 import fst
-from fst.compile import tokenizer
 from fst.runtime.sessions import cuts, edits, reading
 
 NAMES = [name for name, sample in SAMPLES.items() if sample.kind in ("wordpiece", "bpe", "unigram")]
@@ -22,7 +22,7 @@ NAMES = [name for name, sample in SAMPLES.items() if sample.kind in ("wordpiece"
 @functools.cache
 def gpt2() -> Any:
     """Make the tokenizer of GPT-2."""
-    return fst.Tokenizer(tokenizer(SHARED / "vocab_bpe/gpt2"))
+    return fst.Tokenizer(kept.tokenizer(SHARED / "vocab_bpe/gpt2/tokenizer.json"))
 
 
 def longest(tok: Any, parts: list[str], most: int) -> tuple[str, int]:

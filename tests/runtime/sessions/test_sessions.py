@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import kept
 from support.conformance.samples import unigram_document
 from support.conformance.ways import table_of
 from support.shared_data import SHARED, needs_shared
@@ -25,7 +26,7 @@ def made(name: str) -> Any:
 @functools.cache
 def gpt2() -> Any:
     """Make the tokenizer of GPT-2."""
-    return fst.Tokenizer(tokenizer(SHARED / "vocab_bpe/gpt2"))
+    return fst.Tokenizer(kept.tokenizer(SHARED / "vocab_bpe/gpt2/tokenizer.json"))
 
 
 def bare(tok: Any, text: str) -> list[int]:
