@@ -23,10 +23,7 @@ from fst.runtime.sessions.chunks import CLOSED, Chunk, Chunks
 from fst.runtime.sessions.reading import START, Checkpoint, Reader, Step
 from fst.runtime.workspace import Ids
 
-# Numbers of characters to read at a time: smaller blocks take more calls, larger ones take longer to read again, see LOG, "Sessions". Long
-# texts are appended in large blocks, which the first edit divides.
-BLOCK, LARGE_BLOCK = 1 << 12, 1 << 14
-
+BLOCK = 1 << 12  # characters to read at a time: fewer take more calls, more take longer to read again, see LOG, "Sessions"
 MOST_FIXED = 1 << 10  # ids in a chunk of appended ids, at most this number and those of one call
 UNFINISHED = "\ufffd"  # the end of the text of ids that end inside a character
 FEW = 16  # for fewer ids, a loop of Python is faster than NumPy
@@ -108,8 +105,8 @@ def appended(version: Version, new: str, reader: Reader) -> tuple[Version, Chang
     chunks, last = version.chunks, version.last
     before = last or (chunks[chunks.chunks - 1] if chunks.chunks else None)
     at, ahead = (before.after, before.ahead) if before else (START, 0)
-    made, step, rest = _read(at, ahead, version.rest + new, reader, LARGE_BLOCK, ends=True)
-    ids = joined([*(chunk.ids for chunk in made), step.rest]) if made else step.rest
+    made, step, rest = _read(at, ahead, version.rest + new, reader, ends=True)
+    ids = joined([*[chunk.ids for chunk in made], step.rest])
     same = _common(version.rest_ids, ids)
     change = Change(version.before_rest + same, len(version.rest_ids) - same, ids[same:])
     if made:
@@ -253,7 +250,7 @@ class _Walk:
         else:
             text = self.unread + self._old_text(self.reached, place)
         self.reached = max(self.reached, place)
-        made, step, self.unread = _read(self.at, self.ahead, text, self._reader, BLOCK, ends=ends)
+        made, step, self.unread = _read(self.at, self.ahead, text, self._reader, ends=ends)
         self.at, self.made, self.ahead = made[-1].after if made else self.at, self.made + made, len(self.unread)
         return step
 
@@ -262,29 +259,26 @@ def _fixed(begin: int, end: int) -> ValueError:
     return ValueError(f"the range is {begin} to {end}; expected text that is not from append_ids; edit the text before or after it")
 
 
-def _read(
-    at: Checkpoint, ahead: int, text: str, reader: Reader, block: int, *, ends: bool
-) -> tuple[list[Chunk], Step, str]:
+def _read(at: Checkpoint, ahead: int, text: str, reader: Reader, *, ends: bool) -> tuple[list[Chunk], Step, str]:
     """Read a text that continues or ends.
 
     Args:
         at: the checkpoint before the text.
         ahead: the number of characters on which the chunk before the text depends.
         text, reader: the text, and its reader.
-        block: the number of characters to read at a time.
         ends: whether the text ends.
 
     Returns:
         New chunks; the last step, with the ids after the chunks if the text ends; and the text after the chunks.
     """
-    made, read, end = list[Chunk](), 0, max(block, ahead)
+    made, read, end = list[Chunk](), 0, max(BLOCK, ahead)
     while True:
         is_last = end >= len(text)
         step = reader.read(at, piece := text[read:end], ends=ends and is_last)
         if len(step.ids) or (step.read and not step.after.kept):
             made.append(Chunk(piece[: step.read], step.ids, len(piece) - step.read, step.after))
             at, read = step.after, read + step.read
-            following = max(end, read + block)
+            following = max(end, read + BLOCK)
         else:
             following = read + 2 * (end - read)  # the time for a long text without a certain id stays linear
         if is_last:
@@ -326,8 +320,10 @@ def _common(first: Ids, second: Ids) -> int:
     """The number of equal ids at the beginning of two rows."""
     size = min(len(first), len(second))
     if size < FEW:
-        pairs = zip(first[:size].tolist(), second[:size].tolist(), strict=True)
-        return next((place for place, (one, other) in enumerate(pairs) if one != other), size)
+        same = 0
+        while same < size and first[same] == second[same]:
+            same += 1
+        return same
     differs = first[:size] != second[:size]
     at = int(differs.argmax())
     return at if differs[at] else size

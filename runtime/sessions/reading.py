@@ -92,7 +92,7 @@ class Reader:
             whole = start.special + text
             found, left = self._read(workspace, start, whole)
             if ends:
-                found = found._replace(rest=self._run(workspace, left, NO_MORE)[0])
+                found = Step(*found[:3], 0, self._run(workspace, left, NO_MORE)[0])
             if found.after.kept and self._runner.keeps_text and len(whole) <= LONG:
                 found = self._settled(workspace, start, whole, found)
             return _without_special(found, start) if start.special else found

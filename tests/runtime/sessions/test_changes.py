@@ -59,7 +59,6 @@ def applied(ids: list[int], change: Any) -> list[int]:
 def blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide texts into chunks of few characters, in trees of few children, and try short texts."""
     monkeypatch.setattr(edits, "BLOCK", 12)
-    monkeypatch.setattr(edits, "LARGE_BLOCK", 24)
     monkeypatch.setattr("fst.runtime.sessions.chunks.MOST", 3)
     monkeypatch.setattr("fst.runtime.sessions.reading.TRIED", 6)
 

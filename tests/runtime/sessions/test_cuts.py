@@ -37,7 +37,6 @@ def test_all_beginnings_and_ends(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(cuts, "SMALLEST", 3)
     monkeypatch.setattr(cuts, "LARGEST", 30)
     monkeypatch.setattr(edits, "BLOCK", 16)
-    monkeypatch.setattr(edits, "LARGE_BLOCK", 32)
     monkeypatch.setattr(reading, "TRIED", 6)
     tok, draw = fst.Tokenizer(table_of(name)), random.Random(name)
     for _ in range(30 if ALL else 6):
