@@ -164,19 +164,21 @@ class _Walk:
         first, count: the first old chunk that is read again, and the number of ids before it.
         before: the chunk before the first one; None at the beginning of the text.
         old: the old chunks from the first one up to the border, which is the end of a chunk.
-        following, next, border: the chunk after the border, and its index; and the number of old characters before the border.
+        following, next: the index of the chunk after the border, and this chunk; None at the end.
+        border: the number of old characters before the border.
         made: the new chunks.
         at: the checkpoint after the new chunks.
         unread: the text after the new chunks that is not in a chunk yet.
         ahead: the number of characters of `unread` on which the chunks before it depend.
         reached: the number of old characters before the end of `unread`.
+        least: the least length at which `unread` is read again: doubled if nothing in a long text is certain, so the time stays linear.
     """
 
     def __init__(self, version: Version, begin: int, end: int, new: str, reader: Reader) -> None:
         self._version, self._chunks, self._reader = version, version.all_chunks, reader
         self.first, start, self.count, self.before = _first(self._chunks, begin)
         self.old, self.made, self.following, self.border = list[Chunk](), list[Chunk](), self.first, start
-        self.next = self._chunk_at(self.first)
+        self.next, self.least = self._chunk_at(self.first), 0
         self.at, self.ahead = self._state_at_border()
         if self.before and self.before.is_fixed and self.next and self.next.is_fixed:
             raise _fixed(begin, end)
@@ -196,7 +198,10 @@ class _Walk:
     def meets(self) -> bool:
         """Read up to the border and as far ahead as the old chunk before the border; return whether the rest of the old chunks is valid."""
         after, ahead = self._state_at_border()
-        self._read_to(self.border + ahead)
+        self._add_up_to(self.border + ahead)
+        if len(self.unread) < self.least:
+            return False
+        self._read()
         return len(self.unread) == self.reached - self.border and self.at == after
 
     def pass_chunk(self) -> None:
@@ -211,7 +216,8 @@ class _Walk:
         is_last = self.next is None
         if self.next and not self.next.is_fixed:
             self.pass_chunk()
-        step = self._read_to(self._version.characters if is_last else self.border, ends=True)
+        self._add_up_to(self._version.characters if is_last else self.border)
+        step = self._read(ends=True)
         if is_last:
             return self.replaced((self.unread, step.rest, step.certain))
         if self.unread or len(step.rest):
@@ -242,16 +248,20 @@ class _Walk:
         last = self.old[-1] if self.old else self.before
         return (last.after, last.ahead) if last else (START, 0)
 
-    def _read_to(self, place: int, *, ends: bool = False) -> Step:
-        """Read up to an old position, where the text may end; append chunks, and return the last step."""
+    def _add_up_to(self, place: int) -> None:
+        """Add the old text up to a position to the unread text."""
         next_, ahead = self.next, place - self.reached
         if next_ and self.reached == self.border and ahead <= next_.characters:  # nearly always
-            text = self.unread + next_.text[:ahead]
+            self.unread += next_.text[:ahead]
         else:
-            text = self.unread + self._old_text(self.reached, place)
+            self.unread += self._old_text(self.reached, place)
         self.reached = max(self.reached, place)
-        made, step, self.unread = _read(self.at, self.ahead, text, self._reader, ends=ends)
+
+    def _read(self, *, ends: bool = False) -> Step:
+        """Read the unread text, after which the text may end; append chunks, and return the last step."""
+        made, step, self.unread = _read(self.at, self.ahead, self.unread, self._reader, ends=ends)
         self.at, self.made, self.ahead = made[-1].after if made else self.at, self.made + made, len(self.unread)
+        self.least = 0 if made or len(self.unread) < 4 * BLOCK else 2 * len(self.unread)
         return step
 
 
