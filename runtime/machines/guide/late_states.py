@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from time import perf_counter
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from fst.runtime.machines.guide.walker import Walker
 ROOT = 0  # the part that reads whole texts
 START = -1  # the state before the first token, if tokens have other bytes at the start of a text
 MIN_SHARE = 4  # the smallest number of masks that a thread of its own makes
+PATIENCE, MIN_SECONDS = 1e-4, 2e-3  # seconds before masks are shared among threads, and those that the others must take at this speed
 
 
 class LateStates:
@@ -81,13 +83,21 @@ class LateStates:
         return row
 
     def masks(self, states: Sequence[int]) -> list[Array]:
-        """The masks of states, on several threads if there are many."""
-        count = len(states) // MIN_SHARE
-        if count > 1:
-            count = min(count, thread_count())
+        """The masks of states, on several threads if they take long."""
+        count = min(thread_count(), len(states) // MIN_SHARE) if len(states) >= 2 * MIN_SHARE else 1
         if count < 2:
             return [*map(self.mask, states)]
-        found, places = dict[int, Array](), iter(range(len(states)))
+        found: dict[int, Array] = {}
+        places, begun = iter(range(len(states))), perf_counter()
+        for place in places:
+            found[place] = self.mask(states[place])
+            spent, left = perf_counter() - begun, len(states) - place - 1
+            if spent > PATIENCE and spent / (place + 1) * left > MIN_SECONDS:
+                self._share(states, places, found, count)
+        return [found[place] for place in range(len(states))]
+
+    def _share(self, states: Sequence[int], places: Iterator[int], found: dict[int, Array], count: int) -> None:
+        """Make the masks of states at some places on several threads."""
 
         def work() -> None:
             copies = self._idle.pop() if self._idle else Copies(self._walker, Walker(self._store, self._vocabulary))
@@ -100,7 +110,6 @@ class LateStates:
         work()
         for helper in helpers:
             helper.result()
-        return [found[place] for place in range(len(states))]
 
 
 class Copies:

@@ -27,7 +27,7 @@ from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.guide.arguments import Tokens
 from fst.machines.guide.parts import UNLIMITED, Part, Texts
 from fst.machines.guide.vocabulary import Vocabulary, trie_of
-from fst.runtime.machines.guide import walker
+from fst.runtime.machines.guide import late_states, walker
 from fst.runtime.machines.guide.late_states import LateStates
 from fst.tables.strings import stored_bytes
 
@@ -202,6 +202,8 @@ def test_masks_are_the_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_masks_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many masks at once, which threads make from copies of the sets, are the masks of the states one by one."""
     monkeypatch.setenv("FST_NUM_THREADS", "3")
+    monkeypatch.setattr(late_states, "PATIENCE", 0)
+    monkeypatch.setattr(late_states, "MIN_SECONDS", 0)
     known = vocabulary(JSON_TOKENS)
     grammar = read_lark('start: /"[^"]*"/ start /,|}/ | "a"{2,40} | "b"')
     states = LateStates(GrammarParts(grammar, lambda _: OnePart(part_of_regex("a"))), known)

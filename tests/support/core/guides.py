@@ -20,6 +20,7 @@ from fst.compile.machines.guide.mask_store import Masks
 from fst.compile.machines.guide.regex import whole
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
+from fst.runtime.machines.guide import late_states
 from fst.tables.strings import order_of, stored_bytes
 
 PARTS = ("a", "b", "é", " ", "ab", "世", "[^a]", "[ab]{1,3}", "(?:é|a)*")
@@ -106,6 +107,8 @@ def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.M
         expected = [string.mask(state) for state in states]
         with patch.context() as threads:
             threads.setenv("FST_NUM_THREADS", "2")
+            threads.setattr(late_states, "PATIENCE", 0)
+            threads.setattr(late_states, "MIN_SECONDS", 0)
             again = pickle.loads(pickle.dumps(string))
             walked = [again.step(again.start, quote)]
             for _ in range(9):
