@@ -38,8 +38,8 @@ class ClassMasks(NamedTuple):
 
 
 class ClassTokens:
-    """The masks of the classes that guides of a vocabulary have met. Threads read `masks` without a lock: a row is complete before it is
-    counted, and is not changed.
+    """The masks of the classes that guides of a vocabulary have met. Threads read `masks` without a lock: a row is complete in the first
+    `masks` that count it, and is not changed.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -59,11 +59,10 @@ class ClassTokens:
         """Make the mask of a class; after `KEPT` classes, begin again."""
         with self._lock:
             masks = self.masks if self.masks.made[0] < KEPT else self._with_room(self.masks.short)
-            row = masks.made[0]
+            row = int(masks.made[0])
             fill_class.call(key, self._signatures[int(key[3] >> np.uint64(63))], masks.rows[row])
             masks.keys[row] = key
-            masks.made[0] += 1
-            self.masks = masks
+            self.masks = masks._replace(made=np.array([row + 1]))
 
 
 def class_tokens(vocabulary: Vocabulary) -> ClassTokens:

@@ -6,7 +6,8 @@ the chain, is read. Of the other tokens, only those are scanned that contain a b
 
 Example: in ``[a-z]{2}-``, the class is a to z, the chain has the sets before, between and after the two letters, and the exit is "-".
 
-Preconditions: those of `fst.machines.guide.kernels.items`.
+Preconditions: those of `fst.machines.guide.kernels.items`; and the texts are UTF-8, so that all items of a set are at the same place of a
+character.
 """
 
 from __future__ import annotations
