@@ -88,8 +88,13 @@ def test_options_of_schemas(tmp_path: Path) -> None:
     for option, begins in (("--formats", "no text"), ("--no-formats", "state")):
         made(b'{"type": "string", "format": "uuid"}', option)
         assert call("explain", table, '"a,').stdout.startswith(begins)
-    alone = call("compile", "guide", tmp_path / "tok.npz", "--regex", "a", "--depth", "1", "--no-formats", "-o", table, code=2)
-    assert "--depth, --formats is given without a schema" in alone.stderr
+    two = b'{"type": "object", "properties": {"a": {"items": false, "type": "array"}, "aa": {"items": false, "type": "array"}}}'
+    for order, begins in (("schema", "no text"), ("any", "state")):
+        made(two, "--strict", "--order", order)
+        assert call("explain", table, '{"aa": [], "a').stdout.startswith(begins)
+        assert call("explain", table, '{"aaa').stdout.startswith("no text")
+    alone = call("compile", "guide", tmp_path / "tok.npz", "--regex", "a", "--depth", "1", "--no-formats", "--strict", "-o", table, code=2)
+    assert "--depth, --formats, --strict is given without a schema" in alone.stderr
 
 
 def test_many_tokens_are_cut(tmp_path: Path) -> None:

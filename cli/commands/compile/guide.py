@@ -41,6 +41,13 @@ from fst.core.remote import fetched
     show_default="by the draft in $schema",
     help="With --schema: whether `format` restricts strings.",
 )
+@click.option(
+    "--order",
+    type=click.Choice(["schema", "any"]),
+    show_default="schema",
+    help="With --schema: the order of properties; any: for few properties.",
+)
+@click.option("--strict", is_flag=True, default=None, help="With --schema: objects have only properties that the schema mentions.")
 def command(source: str, output: str, schema: str | None, grammar: str | None, **options: Any) -> None:
     """Compile the token masks of a pattern, a schema or a grammar.
 
@@ -57,7 +64,7 @@ def command(source: str, output: str, schema: str | None, grammar: str | None, *
     """
     from fst.cli.tables import load
 
-    alone = [f"--{name}" for name in ("whitespace", "depth", "formats") if options[name] is not None and not schema]
+    alone = [f"--{name}" for name in ("whitespace", "depth", "formats", "order", "strict") if options[name] is not None and not schema]
     if alone:
         raise click.UsageError(f"{', '.join(alone)} is given without a schema; pass --schema, or leave it out")
     if sum(each is not None for each in (options["regex"], schema, grammar)) != 1:
