@@ -26,7 +26,7 @@ class ClassMasks(NamedTuple):
         made: int64[1], the number of classes.
         keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters; with the byte 0xFF, of what follows a space.
         rows: uint32[KEPT, words + 1], the masks of the tokens whose characters, the last of which may be incomplete, are in each class.
-        short: uint32[MAX_CHAIN + 1, words + 1], the masks of the tokens of at most n bytes.
+        short: uint32[MAX_CHAIN + 2, words + 1], the masks of the tokens of at most n bytes.
         groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
     """
 
@@ -49,7 +49,7 @@ class ClassTokens:
             sign_tokens.call(data, ends, is_spaced, signatures)
         self._signatures[:, vocabulary.trie.twins[:, 0]] = ~np.uint64(0)  # in no class: twins get the bits of their tokens in the end
         sizes = np.diff(ends, prepend=0)
-        short = np.stack([mask_of(vocabulary, sizes <= most) for most in range(MAX_CHAIN + 1)])
+        short = np.stack([mask_of(vocabulary, sizes <= most) for most in range(MAX_CHAIN + 2)])
         self.masks = self._with_room(short)
 
     def _with_room(self, short: Array) -> ClassMasks:

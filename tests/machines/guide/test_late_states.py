@@ -176,6 +176,8 @@ STRINGS = {
     "keywords": part_of_regex("( *([a-l]+|if|dead|0)[,-] *)*"),
     "joined": part_of_regex("([a-l]+(asc|de)?[,-])*"),
     "spaced": part_of_regex("([a-l][a-l0]* |0 +)*,"),
+    "spaced chain": part_of_regex("([a-l]{5,40} ){2}[a-l]{9}-"),
+    "spaced counts": part_of_regex("(-[a-l]{3} [a-l]{7,}é)*"),
     "space inside": part_of_regex("[a-l ][a-l é]*[,}]|0"),
     "all but one": part_of_regex('[^,"]+,'),
 }

@@ -200,21 +200,23 @@ def find_exits(length, is_loop, classes, parts, pool, steps, work):
 
 
 @part
-def class_row(classes, key):
-    """The row of a class; `NO_CLASS` if it is not made."""
+def class_row(classes, is_spaced, key):
+    """The row of a class, or of a class after a space; `NO_CLASS` if it is not made: then the key contains whether it is after a space."""
+    key[3] |= np.uint64(is_spaced) << np.uint64(SPACED_KEY & 63)
     for row in range(classes.made[0]):
         difference = np.uint64(0)
         for word in range(4):
             difference |= classes.keys[row, word] ^ key[word]
         if difference == 0:
+            key[3] &= ~(np.uint64(1) << np.uint64(SPACED_KEY & 63))
             return np.int64(row)
     return np.int64(NO_CLASS)
 
 
 @part
-def fill_chain(number, classes, parts, pool, steps, work, mask):
-    """Set the bits of the tokens that are decided by the class of a chain; return 0, `NONE` if the set does not begin a chain, or another
-    negative result.
+def fill_chain(number, is_spaced, classes, parts, pool, steps, work, mask):
+    """Set the bits of the tokens, or of those that begin with a space, that are decided by the class of a chain; return 0, `NONE` if the
+    set does not begin a chain, or another negative result.
     """
     size = begin_chain(number, parts, pool, steps, work)
     if size < FEW:
@@ -230,12 +232,13 @@ def fill_chain(number, classes, parts, pool, steps, work, mask):
         failed = find_exits(length, is_loop, classes, parts, pool, steps, work)
     if failed < 0:
         return failed
-    row = class_row(classes, work.members)
+    row = class_row(classes, is_spaced, work.members)
     if row < 0:
         return row
     for word in range(len(mask)):
-        mask[word] |= classes.rows[row, word] & (classes.short[length, word] if not is_loop else ~np.uint32(0))
+        mask[word] |= classes.rows[row, word] & (classes.short[length + is_spaced, word] if not is_loop else ~np.uint32(0))
     work.counts.inside = 0
+    work.counts.decided += is_spaced
     work.counts.length, work.counts.steps = length, np.int64(UNBOUNDED) if is_loop else length
     return np.int64(0)
 
@@ -318,12 +321,9 @@ def fill_loop(number, is_spaced, classes, trie, parts, pool, steps, work, mask):
             following = np.int64(steps.targets[loop, byte]) if byte >= ASCII else np.int64(work.counts.loop)
             if target != NONE and contains(target, following, pool):
                 put(work.initials, np.int64(byte))
-    if is_spaced:
-        put(work.members, np.int64(SPACED_KEY))
-    found = class_row(classes, work.members)
+    found = class_row(classes, is_spaced, work.members)
     if found < 0:
         return found
-    work.members[3] &= ~(np.uint64(is_spaced) << np.uint64(SPACED_KEY & 63))
     for word in range(len(mask)):
         mask[word] |= classes.rows[found, word]
     node = np.int64(trie.roots[SPACE]) + 1 if is_spaced else np.int64(0)
@@ -347,7 +347,7 @@ def begin_class(number, classes, trie, parts, pool, steps, work, mask):
     found = fill_loop(number, False, classes, trie, parts, pool, steps, work, mask)
     if found == NONE:
         phase = np.int64(CHAIN)
-        found = fill_chain(number, classes, parts, pool, steps, work, mask)
+        found = fill_chain(number, False, classes, parts, pool, steps, work, mask)
     if found < NONE:
         return found
     row = row_of(number, parts, pool, steps, work)
@@ -368,13 +368,18 @@ def scan_spaced(number, trie, classes, parts, pool, steps, work, mask):
         after = target_of(row, SPACE, pool, steps, work) if row >= 0 else row
         if after < NONE:
             return after
-        found = fill_loop(after, True, classes, trie, parts, pool, steps, work, mask)
+        found, work.counts.steps = fill_loop(after, True, classes, trie, parts, pool, steps, work, mask), 0
+        if found == NONE:
+            found = fill_chain(after, True, classes, parts, pool, steps, work, mask)
         if found < NONE:
             return found
         if found == NONE:
             for word in range(4):
                 work.members[word], work.initials[word] = 0, 0
+            work.counts.steps = 0
         work.counts.phase, work.counts.node, work.counts.inside = SPACED, root, 0
+    if work.counts.steps:
+        return scan_chain(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
     return scan_loop(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
 
 
@@ -416,21 +421,23 @@ def scan_loop(offset, end, trie, parts, pool, steps, work, mask):
 
 
 @part
-def scan_chain(trie, parts, pool, steps, work, mask):
-    """`scan_from`, without the subtrees of tokens that are decided by the class of a chain; see `scan_loop`."""
-    node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
-    exits, last, inside = np.uint64(work.counts.exits), work.counts.length, work.counts.inside
-    while node < end:
+def scan_chain(offset, end, trie, parts, pool, steps, work, mask):
+    """`scan_loop`, without the subtrees of tokens that are decided by the class of a chain."""
+    node, exits = np.uint64(work.counts.node), np.uint64(work.counts.exits)
+    last, inside = work.counts.length, work.counts.inside
+    while node < np.uint64(end):
         label = trie.labels[node]
         depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
         number, inside = work.path[depth], min(inside, depth)
-        if depth == 0 and byte == work.counts.postponed:
+        if depth == 0 and offset == 0 and byte == work.counts.postponed:
             node = np.uint64(trie.skips[node])
             continue
-        if inside == depth and depth < work.counts.steps:
+        if inside == depth and depth < offset:
+            inside += 1
+        elif inside == depth and depth - offset < work.counts.steps:
             if byte >> 6 == CONTINUED:
                 inside += 1
-            elif number == work.chain[min(depth, last)] and has(work.members, byte):
+            elif number == work.chain[min(depth - offset, last)] and has(work.members, byte):
                 inside += 1
                 if not trie.groups_below[node] & exits and trie.longest_below[node] <= work.counts.decided:
                     node = np.uint64(trie.skips[node])

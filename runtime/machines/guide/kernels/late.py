@@ -409,7 +409,7 @@ def mask_items(number, trie, strings, classes, parts, pool, steps, work, end_id,
     if work.counts.phase == ALL:
         found = scan_from(trie, parts, pool, steps, work, mask)
     elif work.counts.phase == CHAIN:
-        found = scan_chain(trie, parts, pool, steps, work, mask)
+        found = scan_chain(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
     elif work.counts.phase == LOOP:
         found = scan_loop(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
     elif work.counts.phase == OTHERS:
