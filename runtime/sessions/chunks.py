@@ -25,11 +25,11 @@ class Chunk:
 
     Attributes:
         text: the characters.
-        ids: int32[n], the ids that are certain after this part, and not before it.
+        ids: int32[n], the ids that are certain at the end of this part, without those that are certain at its beginning.
         ahead: the number of characters after the chunk on which the chunk depends.
-        after: the checkpoint after the chunk; `CLOSED` at the end of a text, which appended ids follow.
+        after: the checkpoint after the chunk; `CLOSED` if the text ends here, because appended ids follow.
         is_fixed: whether the text is decoded from appended ids.
-        chunks, characters, count: the totals 1, the number of characters, and the number of ids.
+        chunks, characters, count: the totals: 1, the number of characters, and the number of ids.
     """
 
     __slots__ = ("after", "ahead", "characters", "count", "ids", "is_fixed", "text")
@@ -41,7 +41,7 @@ class Chunk:
 
     @property
     def ends_text(self) -> bool:
-        """Whether no text continues from here: the chunk is fixed, or the end of a text."""
+        """Whether a text ends with this chunk: its text is fixed, or appended ids follow it."""
         return self.is_fixed or self.after is CLOSED
 
 
@@ -51,6 +51,7 @@ class Chunks:
     Args:
         children: chunks, or nodes of the height below; at most `MOST`.
         height: the number of levels of nodes below this node.
+        totals: the totals of the children; None: they are counted.
 
     Attributes:
         chunks, characters, count: the number of chunks, and the total numbers of their characters and ids.
@@ -91,8 +92,8 @@ class Chunks:
         """Find the chunk with the character at a position.
 
         Returns:
-            The index of the first chunk that ends after the position; and the numbers of characters and of ids before this chunk. All
-            totals, if the text has no character at the position.
+            The index of the first chunk that ends after the position; and the numbers of characters and of ids before this chunk. The
+            three totals if the text has no character at the position.
         """
         node: Any = self
         if place >= self.characters:
@@ -130,7 +131,7 @@ class Chunks:
         return node
 
     def _child(self, index: int) -> tuple[int, int]:
-        """The number of the child with the chunk at an index, at most the last child; and the chunk's index in it."""
+        """The number of the child with the chunk at an index, or of the last child; and the chunk's index in it."""
         children, number = self._children, 0
         if 2 * index > self.chunks:  # search from the nearer end
             number, start = len(children) - 1, self.chunks - children[-1].chunks
@@ -158,7 +159,7 @@ class Chunks:
         return self._with((*self._children[:first], *parts, *self._children[last + 1 :]), change)
 
     def _with(self, children: Sequence[Any], change: Totals | None) -> Sequence[Chunks]:
-        """Nodes with other children, which have the height of this node."""
+        """Nodes of the same height as this node, with other children."""
         if change is None or not 0 < len(children) <= MOST:
             return _nodes(children, self._height)
         totals = self.chunks + change[0], self.characters + change[1], self.count + change[2]

@@ -5,8 +5,8 @@ that are certain in a beginning are ids of every longer beginning. So the text i
 The beginnings in the last step are tried, the longest first.
 
 For ends, no id is certain, because a text may continue to the left. But if a text has a safe cut (`fst.runtime.safe_cuts`), every longer
-end has all ids of the text after the cut. So the ends that begin between the last safe cut with too many ids and the next safe cut are
-tried. A text without safe cuts takes one trial for each character that is cut off.
+end has all ids of the text after the cut. So the ends are tried that begin between two safe cuts: the last one with too many ids after it,
+and the next one. A text without safe cuts takes one trial for each character that is cut off.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fst.runtime.sessions.edits import EMPTY, appended, edited
 from fst.runtime.sessions.reading import START, Checkpoint, Reader
 
 SMALLEST, LARGEST = 1 << 5, 1 << 17  # numbers of characters of a step
-CHARACTERS_OF_ID = 5  # nearly the mean in English text, for estimates
+CHARACTERS_OF_ID = 5  # about the mean of an id in English text, for estimates
 
 
 class _Step(NamedTuple):
@@ -28,7 +28,7 @@ class _Step(NamedTuple):
     Attributes:
         read, ids: the numbers of characters and of ids before the position.
         at: the checkpoint at the position.
-        seen: the length of the shortest beginning of the text for which this is certain.
+        seen: a number of characters, at least `read`; every beginning with as many characters has these ids before the position.
     """
 
     read: int
@@ -81,7 +81,7 @@ def longest_end(text: str, most: int, reader: Reader, cuts: SafeCuts | None, cou
 
     Args:
         text, most, reader: as in `longest_beginning`.
-        cuts: finds safe cuts; None: there are none.
+        cuts: a finder of safe cuts; None if the table has no safe cuts.
         count: returns the number of ids of a text.
     """
     if cuts is None:
@@ -98,8 +98,8 @@ def longest_end(text: str, most: int, reader: Reader, cuts: SafeCuts | None, cou
 
 
 def _around(text: str, most: int, cuts: SafeCuts, count: Callable[[str], int]) -> tuple[int, int, int]:
-    """Find two safe cuts with no known safe cut between them: after the first, there are more than `most` ids, after the second there are
-    not. The beginning and the end of the text count as safe cuts.
+    """Find two safe cuts with no known safe cut between them: the text after the first one has more than `most` ids, the text after the
+    second one has not. The end of the text counts as a safe cut, and its beginning as a first one, even if the text has at most `most` ids.
 
     Returns:
         The two positions, and the number of ids after the second.

@@ -1,8 +1,8 @@
 """Edits of a text that is divided into chunks: which chunks are read again, and how far.
 
 A chunk depends on the text before it only through the checkpoint before it, and on the text after it only through the next `ahead`
-characters. So an edit leaves the chunks valid that end, with these characters, before the edit. From there, the new text is read chunk by
-chunk, up to the end of each old chunk and its `ahead` characters. If a kernel stops at the end of an old chunk, with the checkpoint that
+characters. So a chunk stays valid if these characters end before the edit. After the valid chunks, the new text is read chunk by chunk, up
+to the end of each old chunk and its `ahead` characters. If a kernel stops at the end of an old chunk, with the checkpoint that
 the old chunk has there, the chunks after it remain valid::
 
     old chunks    |    a    |    b    |    c    |    d    |          an edit in b, and `ahead` of a ends before the edit
@@ -23,8 +23,8 @@ from fst.runtime.sessions.chunks import CLOSED, Chunk, Chunks
 from fst.runtime.sessions.reading import START, Checkpoint, Reader, Step
 from fst.runtime.workspace import Ids
 
-BLOCK = 1 << 12  # characters to read at a time: fewer take more calls, more take longer to read again, see LOG, "Sessions"
-MOST_FIXED = 1 << 10  # ids in a chunk of appended ids, at most this number and those of one call
+BLOCK = 1 << 12  # characters to read at a time: small blocks need more calls, large ones take longer to read again; see LOG, "Sessions"
+MOST_FIXED = 1 << 10  # ids; a chunk of appended ids with fewer is merged with the next appended ids
 UNFINISHED = "\ufffd"  # the end of the text of ids that end inside a character
 FEW = 16  # for fewer ids, a loop of Python is faster than NumPy
 
@@ -101,7 +101,7 @@ class Change(NamedTuple):
 
 
 def appended(version: Version, new: str, reader: Reader) -> tuple[Version, Change]:
-    """Append a text."""
+    """Append a text; return the new version, and the change of the ids."""
     chunks, last = version.chunks, version.last
     before = last or (chunks[chunks.chunks - 1] if chunks.chunks else None)
     at, ahead = (before.after, before.ahead) if before else (START, 0)
@@ -123,7 +123,7 @@ def with_ids(version: Version, ids: Ids, text_of: Callable[[Ids, Ids], str], aft
 
     Args:
         version, reader: as in `edited`.
-        ids: the ids.
+        ids: int32[n], the ids.
         text_of: returns the text of ids; its first argument is an array of the id before them, or empty.
         after: the checkpoint after the ids.
     """
@@ -147,7 +147,7 @@ def edited(version: Version, begin: int, end: int, new: str, reader: Reader) -> 
     """Replace the characters from `begin` to `end - 1` by a new text.
 
     Raises:
-        ValueError: the characters, or the characters around an insertion, are fixed.
+        ValueError: some of the characters are fixed, or those on both sides of `begin` are.
     """
     walk = _Walk(version, begin, end, new, reader)
     while walk.is_inside():
@@ -192,7 +192,7 @@ class _Walk:
         self.unread, self.reached = text[: begin - start] + new + text[end - start :], self.border
 
     def is_inside(self) -> bool:
-        """Whether the text continues after the border in a chunk."""
+        """Whether a chunk follows the border, and the text continues after this chunk."""
         return self.next is not None and not self.next.ends_text
 
     def meets(self) -> bool:

@@ -31,7 +31,7 @@ class SessionEncoder(Encoder):
             text: the first text, as for `Session.append`.
 
         Returns:
-            A session whose ids equal those of ``encode(text, add_special_tokens=False)`` after each change.
+            A session whose ids equal those of ``encode(text, add_special_tokens=False)`` after each change, except after `append_ids`.
 
         Raises:
             TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
@@ -51,12 +51,12 @@ class SessionEncoder(Encoder):
         """Find the longest beginning, or the longest end, of a text that has at most a number of ids. Special tokens around a text do not
         count.
 
-        No list of ids is made, and a text after the cut is not read. The end of a text without safe cuts (`fst.runtime.safe_cuts`), such as
-        a text for Unigram, takes longer: one trial for each character that is cut off.
+        The ids are not stored, and little text after the cut is read. The end of a text without safe cuts (`fst.runtime.safe_cuts`), as for
+        Unigram, takes longer: one trial for each character that is cut off.
 
         Args:
             text: a str.
-            tokens: the maximum number of ids. 0: the result is empty.
+            tokens: the maximum number of ids, at least 0. 0: the result is empty.
             side: the side of the text that is kept, "left" or "right".
 
         Returns:
@@ -89,7 +89,7 @@ class SessionEncoder(Encoder):
             raise
 
     def encode_segments(self, parts: Iterable[tuple[str, bool]]) -> Ids:
-        """Encode a text whose parts are from different sources, such as a prompt with the text of a stranger. Added tokens, special or not,
+        """Encode a text whose parts are from different sources, such as a prompt with untrusted text. Added tokens, special or not,
         are found only in parts that allow them, and never across the border of a part that does not.
 
         Args:
@@ -101,7 +101,8 @@ class SessionEncoder(Encoder):
 
         Raises:
             TextError: an item is not a pair with a text, or a text has a character that the vocabulary cannot encode.
-            UnsupportedError: some part allows added tokens, but the vocabulary does not support `offsets`.
+            UnsupportedError: some part allows added tokens, but the vocabulary does not support `offsets`; or the normalizer changes text
+                before it is searched for an added token.
 
         Examples:
             >>> import fst
@@ -145,7 +146,7 @@ class SessionEncoder(Encoder):
         return 0
 
     def _carried(self, workspace: Workspace) -> Sequence[Any]:  # noqa: ARG002
-        """Return the arrays of a workspace, besides the state and what it stores, on which the next part of a text depends."""
+        """Return the arrays of a workspace on which the next part of a text depends, apart from the state and the stored text."""
         return ()
 
 
@@ -180,7 +181,7 @@ def _ends_inside(tok: Any, ids: Ids) -> bool:
 
 
 def _after_special(tok: Any) -> Checkpoint:
-    """The checkpoint after a special token; without a special token that no text can make longer, the beginning of a text."""
+    """The checkpoint after a special token with which no other added token begins; if there is none, the beginning of a text."""
     added = tok._table.metadata.added_tokens
     contents = [*added.specials, *added.contextual]
     for special, number in added.specials.items():

@@ -5,9 +5,9 @@ two texts have equal checkpoints at two positions, and the same text after these
 need not be followed to the end of the text, see `fst.runtime.sessions.edits`.
 
 A kernel that normalizes its text stores the unread end of the normalized text. This end depends on how the text is cut into calls, so equal
-texts could have different checkpoints. `Reader.read` therefore stops where the kernel may as well begin to read in the raw text, with
-nothing stored. It finds such a position by a trial: from there on, the kernel must give the same ids, and end in the same state, as after
-all text before it. If no position is found in a long text, the checkpoint contains the stored text.
+texts could have different checkpoints. `Reader.read` therefore stops at a position of the raw text where the kernel can begin with nothing
+stored. It finds such a position by a trial: from there on, the kernel must give the same ids, and end in the same state, as if it had read
+all text before. If no position is found in a long text, the checkpoint contains the stored text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Checkpoint(NamedTuple):
         state: the bytes of `fst.tables.kernel_call.State`, without counts of ids, characters and words, which no later id depends on.
         kept: the bytes of the symbols, or of the normalized text, that are stored for the next part.
         carried: the bytes of the other arrays of the machine that the next part depends on.
-        special: a special token that is read, but has no id, before the next part; empty if there is none.
+        special: a special token that is read before the next part, and whose id is dropped; empty if there is none.
     """
 
     state: bytes
@@ -57,8 +57,8 @@ class Step(NamedTuple):
         ids: int32[n], the ids that no later text can change.
         read: the number of characters that need not be read again.
         after: the checkpoint after these characters.
-        certain: the number of further ids that no later text can change.
-        rest: int32[n], the ids after `ids` if the text ends; only if they are requested.
+        certain: the number of leading ids of `rest` that no later text can change.
+        rest: int32[n], the ids after `ids` if the text ends; complete only if they are requested.
     """
 
     ids: Ids
@@ -73,7 +73,7 @@ class Reader:
 
     Args:
         runner: a runner for ids.
-        carried: returns the arrays of a workspace, besides the state and what it stores, on which the next part of a text depends.
+        carried: returns the arrays of a workspace on which the next part of a text depends, apart from the state and the stored text.
     """
 
     def __init__(self, runner: Runner, carried: Callable[[Workspace], Arrays]) -> None:

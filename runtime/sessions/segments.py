@@ -16,7 +16,7 @@ from fst.runtime.sessions.session import checked
 from fst.runtime.workspace import Ids
 from fst.tables.header import AddedTokens
 
-LEAD = "\U0010ffff"  # the first character of new names; no character of any text
+LEAD = "\U0010ffff"  # the first character of new names; repeated until no text contains it
 FIRST_NAME = 0xF0000  # a code point for private use
 
 
@@ -37,7 +37,7 @@ class SegmentEncoder:
         self._renamed = lru_cache(maxsize=2)(self._with_names)
 
     def encode(self, parts: Iterable[Any]) -> Ids:
-        """Encode parts; see `fst.Tokenizer.encode_segments`."""
+        """Encode parts; return the ids, int32[n]. See `fst.Tokenizer.encode_segments`."""
         texts, found = [""], list[str]()  # the texts between added tokens, and the contents of these tokens
         for allows, run in groupby([*map(_part, parts)], itemgetter(1)):
             text, at = "".join(map(itemgetter(0), run)), 0
@@ -107,8 +107,8 @@ def _renamed(added: AddedTokens, lead: str) -> AddedTokens:
 
 
 def _part(part: Any) -> tuple[str, bool]:
-    """Check a part."""
+    """Check a part; return its text, and whether it may contain added tokens."""
     if not isinstance(part, tuple | list) or len(part) != 2:
-        raise TextError(f"a part is {quoted(part)}; expected a pair of a text and whether it may contain special tokens")
+        raise TextError(f"a part is {quoted(part)}; expected a pair of a text and a flag that allows added tokens; pass (text, False)")
     checked(part[0])
     return part[0], bool(part[1])

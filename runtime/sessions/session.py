@@ -53,9 +53,9 @@ class Tools(NamedTuple):
 class Session:
     """A text with its ids, which are kept up to date; made by `fst.Tokenizer.session`.
 
-    A change takes time for the changed text, and for a few thousand characters around it, but not for the whole text. If a change moves the
-    ids of all text after it, as with scores that are summed over a text, or if the text is one long word, it takes time for all of this
-    text. A method that raises an error leaves the session unchanged. Only one thread at a time may use a session; forks are independent.
+    A change takes time for the changed text, and for a few thousand characters around it, but not for the whole text. A change in a long
+    word takes time for this word. If scores are summed over a text, an edit takes time for all text after it. A method that raises an error
+    leaves the session unchanged. Only one thread at a time may use a session; forks are independent.
 
     Args:
         tools: the parts of the tokenizer.
@@ -101,8 +101,8 @@ class Session:
     def certain(self) -> int:
         """The number of leading ids that no appended text can change. A cache of a model's states may keep these ids.
 
-        For byte-level BPE without a normalizer, the number includes ids inside the last pre-token. For other vocabularies, all ids of the
-        last pre-token count as uncertain.
+        For byte-level BPE with an automaton and without a normalizer, the number includes ids inside a last pre-token of up to 1,024
+        characters. For other vocabularies, all ids of the last pre-token count as uncertain.
         """
         version = self._version
         return version.before_rest + (version.rest_certain or self._tools.certain_in(version.rest, version.rest_ids))
@@ -130,14 +130,14 @@ class Session:
         """
         last = self._version.fixed_end
         if text and last is not None and self._tools.ends_inside(last):
-            raise ValueError("the appended ids end inside a character; expected whole characters before a text; append the other ids first")
+            raise ValueError("the appended ids end inside a character; expected whole characters; append the missing ids first")
         return self._changed(text, lambda: appended(self._version, text, self._tools.reader))
 
     def edit(self, begin: int, end: int, text: str) -> Change:
         """Replace the characters from `begin` to `end - 1` by a text.
 
         Args:
-            begin, end: positions in characters. If they are equal, the text is inserted.
+            begin, end: positions in characters, 0 <= begin <= end <= len(session). If they are equal, the text is inserted.
             text: a str.
 
         Returns:
@@ -155,9 +155,9 @@ class Session:
         return self._changed(text, lambda: edited(self._version, begin, end, text, self._tools.reader))
 
     def append_ids(self, ids: Sequence[int] | NDArray[Any]) -> Change:
-        """Append the ids that a model has written. They are never encoded again, even if `encode` gives other ids for their text. All ids
-        before them are fixed, too, and text after them is encoded like text after a special token; if the vocabulary finds no special
-        token in texts, like the beginning of a text.
+        """Append the ids that a model has written. They are never encoded again, even if `encode` gives other ids for their text.
+        Neither they nor text after them change the ids before them. Text after them is encoded like text after a special token; if texts
+        cannot contain special tokens of the vocabulary, like the beginning of a text.
 
         Args:
             ids: whole numbers in an array, a list or a tuple. Special tokens become a part of `text`.
@@ -210,7 +210,7 @@ class Session:
             ValueError: the mark belongs to another session, or the session has returned to an earlier mark.
         """
         if not isinstance(mark, Mark) or self._marks.get(mark.number) is not mark:
-            raise ValueError(f"the mark is {quoted(mark)}; expected a mark of this session that no rollback to an earlier mark has removed")
+            raise ValueError(f"the mark is {quoted(mark)}; expected a mark of this session that no rollback has removed; make a new one")
         while True:
             number, _ = self._marks.popitem()
             if number == mark.number:
@@ -238,4 +238,4 @@ def checked(text: object) -> None:
         raise TextError(f"the text is {type(text).__name__}; expected str")
     place = None if text.isascii() else wrong_at(text)
     if place is not None:
-        raise TextError(f"position {place} of the new text: a lone surrogate; mend the text", place=place)
+        raise TextError(f"position {place} of the given text: a lone surrogate; mend the text", place=place)

@@ -1,9 +1,9 @@
-"""Measure sessions: the time of each call, the memory, a chat in ten turns, and cuts, for the BPE of GPT-2.
+"""Measure sessions with GPT-2: the time of each call, the memory, a chat in ten turns, and cuts.
 
     python tests/bench/sessions.py [FOLDER] [--edits N]
 
-``figures.py`` describes FOLDER. The text is English books. With ``--edits``, N random edits of texts of a thousand characters are compared
-with `encode`, and nothing is measured.
+``figures.py`` describes FOLDER. The text is English books. With ``--edits``, nothing is measured: the ids of GPT-2 and Qwen3
+after each of N random edits, in texts of a thousand characters at first, are compared with those of `encode`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PIECES = ("\u0301", "e\u0301", "   ", "\n\n", "<|endoftext|>", "<|endof", "text|
 
 
 def times(calls: Iterator[Callable[[], object]]) -> str:
-    """The median and the 99th percentile of the microseconds of calls."""
+    """The median and the 99th percentile of the times of calls, in microseconds."""
     found = sorted(seconds(call) * 1e6 for call in calls)
     return f"{median(found):.1f} (p99 {found[len(found) * 99 // 100]:.1f})"
 
@@ -43,7 +43,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def ratio(call: Callable[[], object], other: Callable[[], object]) -> float:
-    """The time of a call relative to that of another, in turns; the least of all rounds, because other programs run on the same cores."""
+    """The least time of a call relative to that of another. They run in turns, and other programs run on the same cores."""
     both = [(seconds(call), seconds(other)) for _ in range(ROUNDS)]
     return min(first for first, _ in both) / min(second for _, second in both)
 
@@ -132,10 +132,10 @@ def main() -> None:
         tok.encode(text[:MEGA])
         for row in calls_of(tok, text).items():
             print("| {} | {} |".format(*row), flush=True)
-        print(f"| memory of a session, bytes a character | {memory(tok, text[: 10 * MEGA]):.2f} |", flush=True)
-        print(f"| ten turns of 40,000 ids, of one `encode` | {chat(tok, text):.2f} |", flush=True)
+        print(f"| memory of a session, bytes per character | {memory(tok, text[: 10 * MEGA]):.2f} |", flush=True)
+        print(f"| ten turns, 40,000 ids in all, relative to one `encode` | {chat(tok, text):.2f} |", flush=True)
         for side in ("left", "right"):
-            print(f"| `cut` at 500,000 ids, {side}, of `count_tokens` | {cut(tok, text[: 4 * MEGA], side):.2f} |", flush=True)
+            print(f"| `cut` at 500,000 ids, {side}, relative to `count_tokens` | {cut(tok, text[: 4 * MEGA], side):.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The certain tokens at the beginning of text that a stream holds back.
+"""The certain tokens at the beginning of unfinished text.
 
-The pre-tokens before the last one are certain, if their search has ended. Let w be the bytes of the last pre-token, which is unfinished,
-and e(w) its tokens. In the encoding of a longer pre-token, a token begins at a position j of w and ends after w, or at its end; the
-tokens before it are e(w[:j]), because no merge crosses the cut before a token. So the certain tokens are the common beginning of e(w[:j])
-for all *possible starts* j: the end of w, and each j for which a token begins with w[j:], and is the last token of w[:j] and itself. The
+A pre-token is certain if the search for its end has ended. Let w be the bytes of the last pre-token, which is unfinished, and e(w) its
+tokens. In the encoding of a longer pre-token, a token begins at the end of w, or at a position j of w and ends after w; the tokens before
+it are e(w[:j]), because no merge crosses the cut before a token. So the certain tokens are the common beginning of e(w[:j]) for all
+*possible starts* j: the end of w, and each j for which a longer token t begins with w[j:], and is the last token of e(w[:j] + t). The
 tokens e(w[:j]) follow from the last tokens of all beginnings of w (`fst.machines.bpe.automaton`), and their common beginning is found by
 going back from the last possible start, token by token, until one start is left. If the pre-token may also end inside w, the position of
 this end is a possible start, too.
@@ -23,7 +23,7 @@ from fst.machines.bpe.table import BpeTable
 from fst.runtime.workspace import Ids
 from fst.text.splitter import DEAD, START
 
-MOST = 1 << 10  # characters of a text; in a longer text, no token is certain
+MOST = 1 << 10  # characters of a text; in a longer text, no token counts as certain
 MOST_TRIED = 1 << 6  # tokens to try at a position; if there are more, the position counts as possible
 
 
@@ -49,7 +49,7 @@ class CertainTokens:
         return table.has_automaton and not changes and not len(table.byte_kinds) and not table.drops_bytes and not model.joins_words
 
     def count(self, text: str, ids: Ids) -> int:
-        """The number of certain tokens of a text that begins with a pre-token, and may continue. `ids`: the ids of the text."""
+        """The number of certain tokens of a text that begins with a pre-token, and may continue. `ids`: int32[n], the ids of the text."""
         if len(text) > MOST:
             return 0
         start, known, left = 0, len(text) - self._may_begin_special(text), ids.tolist()
@@ -123,7 +123,7 @@ class CertainTokens:
         return end if state == DEAD else None
 
     def _ends_inside(self, text: str) -> list[int]:
-        """The position inside an unfinished pre-token, in bytes, where it may end."""
+        """The position inside an unfinished pre-token, in bytes, where it may end; empty if there is none."""
         end, state = self._search(text, 0)
         return [len(text[:end].encode())] if self._may_fail[state] else []
 
@@ -137,7 +137,7 @@ class CertainTokens:
         return found
 
     def _may_begin_special(self, text: str) -> int:
-        """The number of characters at the end of a text from the first one on at which an unfinished added token may begin."""
+        """The number of characters at the end of a text that may be the beginning of an added token."""
         sizes = (size for special in self._specials for size in range(1, len(special)) if text.endswith(special[:size]))
         return max(sizes, default=0)
 

@@ -79,7 +79,7 @@ def test_a_long_word() -> None:
         ("a", {"tokens": 1, "side": "end"}, ValueError, "side is 'end'; expected 'left' or 'right'"),
         ("a", {"tokens": 1.5}, TypeError, "cannot be interpreted as an integer"),
         (b"a", {"tokens": 1}, fst.TextError, "the text is bytes; expected str"),
-        ("ab\ud800", {"tokens": 9}, fst.TextError, "position 2 of the new text: a lone surrogate"),
+        ("ab\ud800", {"tokens": 9}, fst.TextError, "position 2 of the given text: a lone surrogate"),
         ("ab" * 999 + "\ud800", {"tokens": 9999}, fst.TextError, "a lone surrogate"),
     ],
 )

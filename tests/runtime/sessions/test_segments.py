@@ -81,7 +81,7 @@ def test_wordpiece_in_parts_of_strangers() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (["ab"], "a part is 'ab'; expected a pair of a text and whether it may contain special tokens"),
+        (["ab"], "a part is 'ab'; expected a pair of a text and a flag that allows added tokens"),
         ([("ab",)], "expected a pair"),
         ([(b"ab", True)], "the text is bytes; expected str"),
         ([("\ud800", True)], "a lone surrogate"),

@@ -125,7 +125,7 @@ def test_marks() -> None:
     session.rollback(first)
     assert session.text == "a"
     for wrong in (second, session.fork().mark(), None):
-        with pytest.raises(ValueError, match="expected a mark of this session that no rollback to an earlier mark has removed"):
+        with pytest.raises(ValueError, match="expected a mark of this session that no rollback has removed"):
             session.rollback(wrong)
     assert session.text == "a"
 
@@ -134,7 +134,7 @@ def test_marks() -> None:
     ("call", "error", "message"),
     [
         (lambda session: session.append(b"a"), fst.TextError, "the text is bytes; expected str"),
-        (lambda session: session.append("a\ud800"), fst.TextError, "position 1 of the new text: a lone surrogate"),
+        (lambda session: session.append("a\ud800"), fst.TextError, "position 1 of the given text: a lone surrogate"),
         (lambda session: session.edit(2, 1, "a"), ValueError, "the range is 2 to 1; expected 0 <= begin <= end <= 8"),
         (lambda session: session.edit(0, 9, "a"), ValueError, "the range is 0 to 9; expected 0 <= begin <= end <= 8"),
         (lambda session: session.edit(-1, 1, "a"), ValueError, "the range is -1 to 1"),

@@ -21,7 +21,7 @@ class NaiveSession:
     Args:
         encode: encodes a text, without special tokens around it.
         text_of: returns the text of ids; its first argument contains the id before them, or is empty.
-        special: a special token, which no other special token begins with; empty if the vocabulary finds no special tokens in texts.
+        special: a special token with which no other special token begins; empty if the vocabulary finds no special tokens in texts.
     """
 
     def __init__(self, encode: Callable[[str], Ids], text_of: Callable[[Ids, Ids], str], special: str) -> None:
@@ -63,7 +63,7 @@ class NaiveSession:
         return "".join(self.texts)
 
     def append_ids(self, ids: Ids) -> None:
-        """Append ids."""
+        """Append ids; if they follow other appended ids directly, both become one part."""
         if len(self.parts) > 1 and not self.parts[-1]:
             del self.parts[-1]
             last = self.parts.pop()
@@ -73,7 +73,7 @@ class NaiveSession:
         self.parts += [Appended(ids, self._text_of(before, ids)), ""]
 
     def edit(self, begin: int, end: int, text: str) -> bool:
-        """Replace characters, and return True; return False if they are not in one text."""
+        """Replace the characters from `begin` to `end - 1`, and return True; return False if they are not in one text."""
         for number, part in reversed([*enumerate(self.texts)]):
             start = sum(map(len, self.texts[:number]))
             if number % 2 == 0 and start <= begin and end <= start + len(part):
