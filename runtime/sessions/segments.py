@@ -64,7 +64,8 @@ class SegmentEncoder:
         for old in self._added.ids if other._table.metadata.added_tokens.ids else ():
             if self._bare(other, new[old]).tolist() != self._bare(self._tok, old).tolist():
                 reason = "the normalizer changes text before it is searched for this token"
-                raise UnsupportedError(f"encode_segments with the added token {quoted(old)}: {reason}; use encode")
+                remedy = 'compile a tokenizer whose source has "normalized": false for it'
+                raise UnsupportedError(f"encode_segments with the added token {quoted(old)}: {reason}; {remedy}")
         return other
 
     def _bare(self, tok: Any, text: str) -> Ids:
