@@ -1,4 +1,4 @@
-"""Equivalent positions of parts, which are merged before all sets of items are found: each set then stands for fewer others."""
+"""Equivalent positions of parts, which are merged before all sets of items are found: so there are fewer sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def merged(parts: Parts, used: tuple[int, int, int]) -> Parts:
     """Parts in which no arc, move or call leads to a position or part that is equivalent to an earlier one.
 
     Args:
-        parts: parts that call no others.
+        parts: parts that call only each other.
         used: the numbers of positions, arcs and moves.
 
     Returns:

@@ -17,10 +17,10 @@ from fst.machines.guide.item_arguments import ACCEPT, FRAME_BITS, NO_ROOM, NO_RO
 from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import CALL, RETURNS, SKIP, Part
 
-MAX_STATES = 1 << 21  # before equivalent states are merged
-FEW_STATES = 1 << 13  # with more states, equivalent positions are merged first
+MAX_STATES = 1 << 21  # maximum number of states before equivalent ones are merged
+FEW_STATES = 1 << 13  # with more states, a second search begins, after equivalent positions are merged
 FIRST_ROOM = 1 << 8
-MAX_CELLS = 1 << 25  # items of all sets
+MAX_CELLS = 1 << 25  # maximum number of items of all sets together
 
 explore = Deferred("fst.compile.machines.guide.kernels.exploration", "explore")
 
@@ -51,7 +51,7 @@ class TableTexts(Protocol):
         """The place below which values without a schema are left out, once all parts are made; "": there is none."""
 
     def part(self, number: int) -> Part:
-        """Part 0, or a part that a part made before calls."""
+        """Part 0, or a part that is called by a part made before."""
 
     def place(self, number: int) -> str:
         """The place in the source of the texts that a part comes from."""
@@ -61,10 +61,10 @@ class Explorer:
     """Finds all states of texts.
 
     Args:
-        texts: the texts; there is at least one. All parts are made.
+        texts: the texts, at least one. All their parts are made here.
 
     Raises:
-        UnsupportedError: the parts have more than `MAX_STATES` states.
+        UnsupportedError: the parts have more than `MAX_STATES` states together.
 
     Examples:
         >>> from fst.compile.machines.guide.schema.parts import SchemaParts
@@ -93,7 +93,7 @@ class Explorer:
             most: the maximum number of states before equivalent states are merged.
 
         Raises:
-            UnsupportedError: there are more states.
+            UnsupportedError: there are more states, or all sets together have more than `MAX_CELLS` items.
         """
         parts, used = self._store.parts, self._store.used
         search = _Search(parts, used, min(FEW_STATES, most))
@@ -113,7 +113,7 @@ class _Search:
     """The states of parts, in arrays that grow; see the kernel.
 
     Args:
-        parts: parts that call no others.
+        parts: parts that call only each other.
         used: the numbers of positions, arcs and moves.
         most: the maximum number of states, above 0.
     """
@@ -131,7 +131,11 @@ class _Search:
         self._pool.counts[:] = OUTERMOST + 2, 2
 
     def is_complete(self) -> bool:
-        """Find all states, if there are not too many; return whether they are found. Sets that are too large are refused."""
+        """Find all states, if there are at most `most`; return whether they are found.
+
+        Raises:
+            UnsupportedError: all sets together have more than `MAX_CELLS` items.
+        """
         while failed := explore.call(
             OUTERMOST + 1, self._parts, self._pool, self._work, self._states, self._made, self._targets, self._is_final
         ):
@@ -175,8 +179,8 @@ def _over_classes(arcs: Array) -> tuple[Array, Array]:
 
 
 def _with_returns(parts: Parts, count: int, moves: int) -> Array:
-    """The positions, with the flag `RETURNS` also if they can only skip to the end of their part. So a call at the end of a part needs no
-    frame, and rules that call themselves there have a finite number of states.
+    """The positions, with the flag `RETURNS` also on those that can only skip to the end of their part. So a call at the end of a part
+    needs no frame, and rules that call themselves there have a finite number of states.
     """
     positions, kinds, targets = parts.positions.copy(), parts.moves[:moves, 0], parts.moves[:moves, 3]
     sources = np.repeat(np.arange(count), np.diff(positions[: count + 1, 1]))

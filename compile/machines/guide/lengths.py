@@ -38,14 +38,14 @@ def remaining(edges: list[Edge], start: int, ends: Collection[int], least: int, 
         most: the largest number; None: no bound.
 
     Returns:
-        None if there might be a state and a number of characters, such that a text with the largest number can be completed from there, but
-        no text with the least number.
+        The number for each state that leads to an end; None if a tally might reach a dead end: a state and a count from which `most` still
+        allows an end, but no text has `least` characters.
     """
     forward, backward = _graph(edges), _graph((after, before, count) for before, after, count in edges)
     shortest = _distances(backward, dict.fromkeys(ends, 0))
     read = _distances(forward, {start: 0})
     early = {state for state, count in shortest.items() if count + read.get(state, least) < least}
-    # where a step leads on to a state with a number that is not larger, every larger number of characters is possible, if this has no end
+    # an endless path of steps along which `shortest` does not rise: from there, a text can have every larger number of characters
     steps = [(before, after) for before, after, _ in edges if after in shortest and (most is None or shortest[after] <= shortest[before])]
     return shortest if not early or early <= _endless(steps) else None
 

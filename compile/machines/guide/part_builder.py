@@ -1,4 +1,4 @@
-"""A builder of the automata of late texts, `fst.machines.guide.parts.Part`."""
+"""A builder of parts, the automata of the texts of guides: `fst.machines.guide.parts.Part`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Drawn(NamedTuple):
         arcs, moves: as in `fst.machines.guide.parts.Part`, in any order.
         texts: int32[n, 4], for each text: the state before it, its first inner state, the state after it, and its length, at least 1.
         data: uint8[n], the bytes of all texts.
-        copies: int32[n, 4], for each copy of an automaton: what its states 0, 1, and 2 and following become, and the number of its arcs.
+        copies: int32[n, 4], for each copy of an automaton: the states that its states 0, 1 and 2 become, and the number of its arcs. Its
+            states above 2 become the states after that of state 2.
         copied: int32[n, 4], the arcs of the automata of all copies.
         flags: uint8[states], see `fst.machines.guide.parts.Part`.
     """
@@ -77,7 +78,7 @@ class Made(NamedTuple):
 
 
 class PartBuilder:
-    """States, arcs and moves that are added one by one. A method with an optional argument `end` leads to a new state without it.
+    """States, arcs and moves that are added one by one. Without the optional argument `end`, a method leads to a new state.
 
     Example: the texts ``ab``, ``aab``, ``aaab`` and so on.
 
@@ -127,7 +128,7 @@ class PartBuilder:
         self.moves.extend((start, ENTER, least, most, end))
 
     def count(self, start: int, end: int) -> None:
-        """Add a move that adds 1 to the count of the tally, before what is counted: after it, a full count would be a dead end."""
+        """Add a move that adds 1 to the count of the tally. Add it before what is counted: after it, a full count is a dead end."""
         self.moves.extend((start, COUNT, 0, 0, end))
 
     def exit(self, start: int, end: int) -> None:
@@ -180,12 +181,13 @@ class PartBuilder:
             self.skip(base + state, end)
 
     def branch(self, start: int, states: Collection[int], since: tuple[int, int, int]) -> None:
-        """Let a state begin like each of some states: copy the arcs that leave these states.
+        """Let a state begin like each of some states: copy the arcs that leave these states, except those of `add` and `block`. Moves are
+        not copied.
 
         Args:
             start: the state.
             states: the states.
-            since: the value of `size` after which these arcs were added.
+            since: the value of `size` before these arcs were added; older arcs are not copied.
         """
         arcs, texts, copies = since
         for state, low, high, end in _rows(self._arcs, 4)[arcs:].tolist():
@@ -295,7 +297,7 @@ class PartBuilder:
 
 
 def _rows(numbers: array[int], width: int) -> Array:
-    """int32[n, width], a copy of rows of numbers: the array can grow again."""
+    """int32[n, width], a copy of rows of numbers; a view would keep the array from growing."""
     return np.array(numbers, np.int32).reshape(-1, width)
 
 
@@ -357,8 +359,8 @@ class TreeWriter:
             start = following
 
     def add_after(self, node: Node, start: int, end: int) -> None:
-        """Like `add`, for a start that only the text before the node leads to: arcs may lead back to it. The place before the first of any
-        number of repetitions is then the place after each of them, so that they share their masks.
+        """Like `add`, for a start that only the text before the node leads to: arcs may lead back to it. The places before and after
+        each repetition of an unbounded node are then one state, so that they share their masks.
         """
         if isinstance(node, Repeat) and node.most is None and self.is_nullable(node):
             self.add_nonempty(node.body, start, start)
@@ -379,9 +381,10 @@ class TreeWriter:
             begun = following
 
     def _repeat(self, node: Repeat, least: int, start: int, end: int) -> None:
-        """Add nonempty texts of the body, at least `least` of them.
+        """Add `least` to `node.most` nonempty texts of the body.
 
-        The end of a repetition leads on, so that nothing leads on if the body has no text.
+        The moves to `end` begin after a repetition, not before it, so that no state after the node is reached if the body has no text. Only
+        zero repetitions skip from `start` to `end`.
         """
         builder, most = self.builder, node.most
         if least == 0:
@@ -415,7 +418,7 @@ class TreeWriter:
         self.add_nonempty(node.body, start, end)
 
     def _is_copied(self, body: Node, copies: int) -> bool:
-        """Whether repetitions are written out: few, or few states."""
+        """Whether repetitions are written out: at most one, or few copies that have few states together."""
         if copies <= 1:
             return True
         return copies <= MAX_COPIES and copies * _states(body) <= MAX_COPIED

@@ -25,8 +25,8 @@ class Parts(NamedTuple):
     """The parts that are made. The arrays have room for more.
 
     Attributes:
-        starts: int32[parts, 2], for each part, the position of its start, or -1 if it is not made; and its rank: of two parts that can be
-            called one from the other without reading a byte, the caller has the higher rank.
+        starts: int32[parts, 2], for each part, the position of its start, or -1 if it is not made; and its rank: higher than the
+            ranks of all parts that it calls, directly or through others, before it reads a byte.
         positions: int32[positions + 1, 3], the first arc and the first move of each position, and its flags. The arcs of a position end
             where those of the next position begin.
         arcs: int32[n, 3], the first and the last byte, and the next position.
@@ -46,8 +46,9 @@ class Steps(NamedTuple):
         rows: int32[room of the pool], the row of each set; -1: none yet.
         targets: int32[rows, 256], the set after each byte; -1: none; `UNKNOWN`: not found yet.
         finals: uint8[rows], 1 if a text may end in the set.
-        ends: int64[rows + 1], the end of the arcs of each row before; arcs: int64[n, 2], all arcs that leave the set and what its moves add
-            to it: ``first byte << 8 | last byte``, and the next item.
+        ends: int64[rows + 1], the first arc of each row, and the end of the arcs of the last row.
+        arcs: int64[n, 2], the arcs of the items of each set, and of the items that moves add to it: ``first byte << 8 | last byte``, and
+            the next item.
     """
 
     rows: Array
@@ -72,7 +73,7 @@ class Counts(Fields, dtype=np.int64):
     length: Scalar  # the number of steps of a chain
     steps: Scalar  # the number of bytes that a chain reads; no bound for a loop
     exits: Scalar  # groups of bytes, see `fst.machines.guide.arguments.GROUPS`
-    decided: Scalar  # the largest number of bytes of tokens that are decided by a class
+    decided: Scalar  # the maximum number of bytes of a token that is decided by a class
     loop: Scalar  # the set to which all characters of a class lead back
     postponed: Scalar  # the first byte of tokens that are scanned last; `NONE`: there is none
     shared: Scalar  # the set whose mask is shared by the tokens of some first bytes, see `kernels.late`; `NONE`: no set
@@ -86,7 +87,7 @@ class Work(NamedTuple):
         found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
         calls: int64[n, 2], the called part, and the item after the call.
         row: int64[n], items or cells of a new set.
-        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end before it.
+        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end just before it.
         path: int64[longest token + 1], the set after each number of bytes.
         members, initials: uint64[4], sets of first bytes: of the characters of a class, and of those that lead into its loop.
         chain: int64[MAX_CHAIN + 1], the chain of a class.

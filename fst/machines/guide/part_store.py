@@ -11,7 +11,7 @@ from fst.core.jit import Deferred
 from fst.machines.guide.item_arguments import Parts
 from fst.machines.guide.parts import CALL, Part, Texts
 
-FIRST_PARTS, FIRST_ROWS = 1 << 5, 1 << 9  # for which there is room at first
+FIRST_PARTS, FIRST_ROWS = 1 << 5, 1 << 9  # room at first
 
 add_part = Deferred("fst.machines.guide.kernels.part_store", "add_part")
 
@@ -32,7 +32,7 @@ class PartStore:
         self.used = 1, 0, 0
 
     def start_of(self, number: int) -> int:
-        """The position of the start of a part, which is made if necessary, together with the parts that are called where it begins."""
+        """The position of the start of a part. It is made if necessary, together with the parts that it calls before it reads a byte."""
         with self._lock:
             if not self._is_made(number):
                 self._make(number)

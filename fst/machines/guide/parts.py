@@ -1,4 +1,4 @@
-"""Automata that call each other, for the texts of late guides: a part is a value of a schema or a rule of a grammar.
+"""Automata that call each other, for the texts of guides: a part is a value of a schema or a rule of a grammar.
 
 A part is made when a walk first enters it. Its arcs read bytes; its *moves* read nothing: they skip, call other parts, and count.
 
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     """An automaton that is entered by calls. State 0 is the start.
 
     The texts of a part are not empty, except for the part that reads whole texts: a caller that allows an empty text skips the call. No arc
-    or move leads to the start. A final state is reachable from every state, where every called part has a text. Without reading a byte, no
+    or move leads to the start. A final state is reachable from every state, and every called part has a text. Without reading a byte, no
     part calls itself, directly or through others (left recursion).
 
     Moves, with their two numbers:
@@ -66,5 +66,5 @@ class Texts(Protocol):
     """The texts of a guide, as parts. Part 0 reads whole texts, and may be empty."""
 
     def part(self, number: int) -> Part:
-        """Part 0, or a part that a part made before calls. A guide asks for a part once, when a walk reaches a call of it."""
+        """Part 0, or a part that is called by a part made before. Each number is requested once, when the part is first needed."""
         ...

@@ -14,7 +14,7 @@ from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS
 from fst.runtime.machines.guide.completions import need_tokens
 
-UNKNOWN = -2  # instead of the number of tokens from a place: it is not counted yet
+UNKNOWN = -2  # instead of the number of tokens from a place: not counted yet
 
 count_tokens = Deferred("fst.runtime.machines.guide.kernels.canonical_ends", "count_tokens")
 
@@ -60,7 +60,7 @@ class CanonicalCompletions(CanonicalStates):
         return distinct, needed
 
     def _counts(self, places: Array) -> Array:
-        """int64[n], the number of tokens from each place to the end of a text that is found at once; -1: none is."""
+        """int64[n], the number of tokens from each place to the end of a text that is found without a search; -1: none is found."""
         with self._lock:
             known = self._needed
             if len(known) < self._places.counts.places:
@@ -73,7 +73,7 @@ class CanonicalCompletions(CanonicalStates):
         return known[places]
 
     def _searched(self, start: State) -> int:
-        """The number of tokens from a state to the end of a text, by a search for the first state from which a text is found at once."""
+        """The number of tokens from a state to the end of a text, by a search for the first state with a count that is not -1."""
         found = Exploration(self, start)
         for number, state in enumerate(found.states):  # the loop appends to the states
             counts = self._counts(np.array(state))

@@ -14,7 +14,7 @@ from fst.machines.guide.item_arguments import MAX_CHAIN
 from fst.machines.guide.vocabulary import Vocabulary
 from fst.runtime.machines.guide.string_tokens import mask_of
 
-KEPT = 64  # number of classes
+KEPT = 64  # maximum number of classes with a mask
 
 sign_tokens, fill_class = (Deferred("fst.runtime.machines.guide.kernels.classes", name) for name in ("sign_tokens", "fill_class"))
 
@@ -24,9 +24,10 @@ class ClassMasks(NamedTuple):
 
     Attributes:
         made: int64[1], the number of classes.
-        keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters; with the byte 0xFF, of what follows a space.
-        rows: uint32[KEPT, words + 1], the masks of the tokens whose characters, the last of which may be incomplete, are in each class.
-        short: uint32[MAX_CHAIN + 2, words + 1], the masks of the tokens of at most n bytes.
+        keys: uint64[KEPT, 4], for each class, the set of the first bytes of its characters. A key that contains the byte 0xFF is of tokens
+            that begin with a space: the characters after it are in the class.
+        rows: uint32[KEPT, words + 1], for each class, the mask of the tokens whose characters are all in it; the last may be incomplete.
+        short: uint32[MAX_CHAIN + 2, words + 1]; row n is the mask of the tokens of at most n bytes.
         groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
     """
 
@@ -47,7 +48,7 @@ class ClassTokens:
         self._signatures, self._lock = np.empty((2, vocabulary.size, 4), np.uint64), Lock()  # of tokens, and of what follows a space
         for is_spaced, signatures in enumerate(self._signatures):
             sign_tokens.call(data, ends, is_spaced, signatures)
-        self._signatures[:, vocabulary.trie.twins[:, 0]] = ~np.uint64(0)  # in no class: twins get the bits of their tokens in the end
+        self._signatures[:, vocabulary.trie.twins[:, 0]] = ~np.uint64(0)  # twins are in no class: they get their bits last, by `add_twins`
         sizes = np.diff(ends, prepend=0)
         short = np.stack([mask_of(vocabulary, sizes <= most) for most in range(MAX_CHAIN + 2)])
         self.masks = self._with_room(short)
@@ -56,7 +57,7 @@ class ClassTokens:
         return ClassMasks(np.zeros(1, np.int64), np.zeros((KEPT, 4), np.uint64), np.empty((KEPT, short.shape[1]), np.uint32), short, GROUPS)
 
     def add(self, key: Array) -> None:
-        """Make the mask of a class; after `KEPT` classes, begin again."""
+        """Make the mask of a class, given by its key, uint64[4]; if `KEPT` are made, drop them first."""
         with self._lock:
             masks = self.masks if self.masks.made[0] < KEPT else self._with_room(self.masks.short)
             row = int(masks.made[0])

@@ -19,7 +19,7 @@ State = Any  # false after the end, and after tokens that are not allowed
 
 
 class States(Protocol):
-    """States, which are numbers or tuples of numbers. A state that is false is the state after tokens that are not allowed.
+    """States, which are numbers or tuples of numbers. A false value, 0 or an empty tuple, is the state after tokens that are not allowed.
 
     Attributes:
         start: the state before the first token.
@@ -43,7 +43,7 @@ class States(Protocol):
 
     def mask_within(self, state: State, left: int, ending: int) -> Array:
         """uint32[words], the mask of a state, without the token that ends a text, and with only the tokens after which the text can be
-        completed: `left` tokens are left, of which `ending` end the text.
+        completed: `left` tokens are left, of which `ending`, 0 or 1, end the text.
 
         Raises:
             ValueError: no text is that short.
@@ -58,7 +58,7 @@ class LateMasks:
     Args:
         states: the states.
         vocabulary: the vocabulary of the tokenizer.
-        kept_bytes: the largest size of the masks that are kept.
+        kept_bytes: the maximum size in bytes of all masks that are kept; at least one is.
     """
 
     start, ended = START, ENDED
@@ -125,7 +125,7 @@ class LateMasks:
         return self._masks([state])[state].copy()
 
     def mask_within(self, state: int, left: int) -> Array:
-        """The mask of a state with only the tokens after which a text can be completed with the tokens that are left."""
+        """The mask of a state with only the tokens after which a text can be completed; `left`: the number of tokens that are left."""
         if state in (NO_STATE, ENDED):
             return self.mask(state)
         row = self._states.mask_within(self._found[state], left, int(self._end_id is not None))

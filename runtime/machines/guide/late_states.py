@@ -19,8 +19,8 @@ from fst.runtime.machines.guide.walker import Walker
 
 ROOT = 0  # the part that reads whole texts
 START = -1  # the state before the first token, if tokens have other bytes at the start of a text
-MIN_SHARE = 4  # the smallest number of masks that a thread of its own makes
-PATIENCE, MIN_SECONDS = 1e-4, 2e-3  # seconds before masks are shared among threads, and those that the others must take at this speed
+MIN_SHARE = 4  # minimum number of masks for each thread
+PATIENCE, MIN_SECONDS = 1e-4, 2e-3  # seconds that masks take before threads share the others, and that these must take at least
 
 
 class LateStates:
@@ -124,7 +124,7 @@ class Copies:
         self._source, self.walker, self._numbers = source, walker, np.empty(0, np.int32)
 
     def number(self, number: int) -> int:
-        """The number of the copy of a set."""
+        """The number in `walker` of the copy of a set of the source, which is made if necessary."""
         pool = self._source.pool
         if len(self._numbers) < pool.room:
             self._numbers = np.append(self._numbers, np.full(pool.room - len(self._numbers), -1, np.int32))

@@ -33,7 +33,7 @@ from fst.runtime.machines.guide.class_tokens import class_tokens
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
-MAX_ROWS = 1 << 9  # of steps, half a MiB; more rows replace all
+MAX_ROWS = 1 << 9  # rows of steps, 0.5 MiB; when they are full, all are freed
 MAX_ITEMS = 1 << 18  # in one set
 ARCS_A_ROW = 16  # average number of arcs for which there is room
 KERNELS = "fst.runtime.machines.guide.kernels.late"
@@ -65,7 +65,7 @@ class Walker:
             self._append(number, items)
 
     def first(self, part: int) -> int:
-        """The set before the text of a part; it is asked for first."""
+        """The set before the text of a part. Call this before all other methods: the set gets the first free number."""
         self._append(OUTERMOST + 1, [self._store.start_of(part) << 32 | OUTERMOST])
         return OUTERMOST + 1
 
@@ -106,7 +106,7 @@ class Walker:
         with self.lock:
             counts, self._is_freed = self._work.counts, False
             counts.phase = BEGUN
-            if is_first:  # whose bytes are not those by which tokens are classified
+            if is_first:  # `_strings` and `_classes` contain the bytes of later tokens only
                 row[:], self._work.path[0] = 0, number
                 counts.phase, counts.node, counts.shared, counts.postponed = ALL, 0, NONE, NONE
             tokens = trie, self._strings
@@ -175,7 +175,9 @@ class Walker:
             self._steps = self._steps._replace(rows=rows)
 
     def _free_rows(self) -> None:
-        """Make room for rows. All are freed if there are many; but if a kernel still lacks rows, it needs more of them at the same time."""
+        """Make room for rows: free all if there are at least `MAX_ROWS`, else double the room. If a kernel lacks rows again after all were
+        freed, it needs more of them at the same time, so the room is doubled, too.
+        """
         rows = len(self._steps.targets)
         if rows < MAX_ROWS or self._is_freed:
             longest = {"targets": 2 * rows, "finals": 2 * rows, "ends": 2 * rows + 1, "arcs": 2 * len(self._steps.arcs)}

@@ -1,4 +1,5 @@
-"""Classes of equivalent positions of parts: positions with equal arcs and moves to equivalent positions, where equivalent parts are called.
+"""Classes of equivalent positions of parts. Equivalent positions have the same arcs and moves, except that these lead to equivalent
+positions and call equivalent parts.
 
 A round puts two positions of one class into different classes if their arcs and moves differ, as sets of numbers::
 
@@ -28,10 +29,10 @@ def classify(parts, labels, classes, row, pool, found):
     Args:
         parts: see `fst.machines.guide.item_arguments.Parts`.
         labels: int32[moves], a number for the kind and the arguments of each move.
-        classes: int32[positions], the class of each position before.
-        row: int64[n], with room for the arcs and moves of each position, and one number more.
+        classes: int32[positions], the class of each position before the round.
+        row: int64[n], a working array: the arcs and moves of any one position, and one number more.
         pool: an empty `fst.automata.hashing.Pool` of int64.
-        found: int32[positions], output: the classes, numbered by their first positions.
+        found: int32[positions], output: the classes after the round, numbered in the order of their first positions.
 
     Returns:
         Whether the pool has room for the rows.

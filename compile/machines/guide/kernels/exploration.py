@@ -53,8 +53,8 @@ def explore(start, parts, pool, work, states, made, targets, is_final):
 
     Args:
         start: the number of a set.
-        parts, pool, work: see `fst.machines.guide.item_arguments`. ``work.counts.rows`` is the number of states, ``work.counts.node`` that
-            of complete states, after which the kernel continues; both are initially 0.
+        parts, pool, work: see `fst.machines.guide.item_arguments`. ``work.counts.rows`` is the number of states, ``work.counts.node`` the
+            number of complete ones: the kernel continues with the next state. Both are initially 0.
         states: int32[room of the pool], the state of each set, initially -1.
         made: int64[room], output: the set of each state.
         targets: int32[room, classes], output: the next state for each class of bytes; -1: none.

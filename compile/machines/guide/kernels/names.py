@@ -1,4 +1,4 @@
-"""The trie of names that other names of an object must leave.
+"""The trie of the listed names of an object: every other name leaves it.
 
 Example: the names ``a`` and ``ac`` between the states 0, the root, and 9, after the closing quotation mark; every name that leaves the trie
 goes on in state 8::
@@ -40,7 +40,7 @@ def add_plain(state, first, last, following, arcs, counts):
 
 @part
 def add_name(data, start, end, path, shared, nodes, counts):
-    """Add the nodes of a name below the node that it shares with the name before it, and mark its last node."""
+    """Add the nodes of a name below the last node that it shares with the name before it, and mark its own last node."""
     node = path[shared]
     for place in range(start + shared, end):
         child = np.int32(counts[NODES])

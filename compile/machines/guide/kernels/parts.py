@@ -52,7 +52,7 @@ def write_out(drawn, arcs):
 
 @inlined
 def state_of(edge, is_after, count, arcs, moves):
-    """The state before or after an edge, that is, one of `count` arcs or then of the moves."""
+    """The state before or after an edge: edges below `count` are arcs, the others are moves."""
     if edge < count:
         return arcs[edge, ARC_AFTER if is_after else BEFORE]
     return moves[edge - count, MOVE_AFTER if is_after else BEFORE]
@@ -60,8 +60,8 @@ def state_of(edge, is_after, count, arcs, moves):
 
 @part
 def mark(bit, seeds, is_backward, count, moves, work):
-    """Add a mark to the first `seeds` states of ``work.queue``, and to all states to which edges lead from there, or which lead
-    there with `is_backward`.
+    """Add a mark to the first `seeds` states of ``work.queue``, and to all states that paths of edges lead to from there; with
+    `is_backward`, to all states from which paths lead there.
     """
     edges = count + len(moves)
     for state in range(len(work.heads)):
@@ -86,7 +86,9 @@ def mark(bit, seeds, is_backward, count, moves, work):
 
 @part
 def number(start, count, moves, work):
-    """Give new numbers to the states with both marks, else -1: 0 to the start, or 1 if an edge leads to it. Return the number of states."""
+    """Number the states with both marks; the others get -1. The start gets 0; or 1 if an edge leads to it, and 0 is a new start.
+    Return the number of states, with the new start.
+    """
     is_entered = 0
     for edge in range(count + len(moves)):
         before, after = state_of(edge, False, count, work.arcs, moves), state_of(edge, True, count, work.arcs, moves)
@@ -104,8 +106,8 @@ def number(start, count, moves, work):
 
 @part
 def sort(rows, count, after, states, work, made):
-    """Store the rows between kept states, with their new numbers, in the order of these; return how many. `after`: the column of the state
-    after a row.
+    """Store the rows whose two states are kept, with the new numbers of these, sorted by the state before; return the number of these
+    rows. `after`: the column of the state after a row.
     """
     for state in range(states + 1):
         work.places[state] = 0

@@ -11,7 +11,7 @@ from fst.compile.machines.guide.schema.value_builder import ValueBuilder
 from fst.errors import UnsupportedError
 from fst.machines.guide.parts import UNLIMITED, Part
 
-FEW = 8  # maximum number of named properties whose values are written in place, although they must be evaluated for this
+FEW = 8  # with more named properties, values that are not evaluated yet become parts of their own, evaluated when needed
 MAX_COUNTED = 1 << 12  # maximum number of copies of properties for the bounds of their number
 
 
@@ -19,7 +19,7 @@ class ObjectBuilder(ValueBuilder):
     """A builder of the part of a term of objects."""
 
     def objects(self, term: Objects) -> Part | None:
-        """The part; None if it has no text."""
+        """The part of the texts of a term; None if there is none."""
         start, last, end = self.state(), self.state(), self.state()
         algebra = self.algebra
         self._is_large = len(term.named) > FEW
@@ -107,7 +107,6 @@ class ObjectBuilder(ValueBuilder):
         """Add properties in any order, up to the state before the closing brace.
 
         Args:
-            builder: the self.
             section: the properties.
             first: the state at the beginning of an object; None: there is none.
             begun: the state after an earlier property; None: there is none.
@@ -125,7 +124,7 @@ class ObjectBuilder(ValueBuilder):
                 continue
             entered[name] = ready = self._tallied(section, state)
             self.exit(ready, end)
-        after = self.state()  # a property
+        after = self.state()  # after a property
         spaced = self.space(after)
         self.exit(spaced, end)
         counts = is_limited or least > 0
@@ -177,7 +176,7 @@ class ObjectBuilder(ValueBuilder):
             self._add_other(each, text, after)
 
     def _tallied(self, section: _Section, start: int) -> int:
-        """Begin the tally of a section; return the state after it."""
+        """Begin a tally with each plan of a section; return the state after these moves."""
         ready = self.state()
         for plan in section.plans:
             tally = self.state() if plan.barred or plan.missing else ready
@@ -193,7 +192,7 @@ class ObjectBuilder(ValueBuilder):
     def _add_loop(
         self, section: _Section, first: int | None, begun: int | None, end: int, comma: int | None
     ) -> None:
-        """Add any number of properties, whose names are in sets."""
+        """Add any number of properties that are neither counted nor used as keys; arguments as in `_add_unordered`."""
         before, after = self.state(), self.state()
         for each in section.rest.others:
             self._add_other(each, before, after)
@@ -223,7 +222,7 @@ class ObjectBuilder(ValueBuilder):
 
 
 class _Key(NamedTuple):
-    """A property with a certain name in a part of an object with any order."""
+    """A property with a certain name."""
 
     name: str
     values: Values
@@ -234,8 +233,8 @@ class _Rest:
     """The properties of a term of objects that are not named.
 
     Attributes:
-        keys: properties with other names of a list.
-        others: properties with names of endless sets, without the names of `keys` and of named properties.
+        keys: properties whose names are listed one by one, but not in `named`; none if the term has `some`.
+        others: properties whose names are in sets, without the names of `keys` and of named properties.
         some: pairs: elements of the term's `some`, as bits, and properties that meet them.
         count: the number of elements of the term's `some`.
     """
@@ -289,9 +288,9 @@ class _Section:
         least, most: the bounds of their number; None: no bound.
         witnesses: pairs: the numbers of the keys that a property uses because it meets elements of the term's `some`, and the property.
         plans: the plans, one of which a tally begins with. Without `most`, each element of `some` has a key; one plan needs all of them.
-            With `most`, a tally must know how many properties are still needed: so each set of elements has a key, for one property that
-            meets all of them, and a plan needs sets that contain each element once.
-        is_tallied: whether properties are counted or used.
+            With `most`, the number of missing keys must be the number of properties that are still needed: so each set of elements that one
+            property can meet has a key, and a plan needs the keys of sets that contain each element once.
+        is_tallied: whether a tally counts the properties, or notes their keys as used.
     """
 
     def __init__(self, keys: list[_Key], rest: _Rest, least: int, most: int | None) -> None:
@@ -322,7 +321,7 @@ class _Section:
 
 
 def _partitions(whole: int, sets: list[int]) -> list[list[int]]:
-    """The ways to choose some sets, as bits, that contain each element of a whole once."""
+    """The ways to choose from `sets`, given as bits, so that each element of `whole` is in exactly one chosen set."""
     if not whole:
         return [[]]
     lowest = whole & -whole

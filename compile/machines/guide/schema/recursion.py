@@ -36,7 +36,10 @@ class Recursion:
         Args:
             schema: the schema.
             path: its path.
-            opened: the recursive schemas that are open around it. Those that it does not apply again need no count.
+            opened: the recursive schemas that are open around it, by id. The result leaves out those that this schema never applies again.
+
+        Raises:
+            LocatedError: the schema is entered inside itself, and there is no depth.
         """
         group = self._groups.get(id(schema))
         if group is None:

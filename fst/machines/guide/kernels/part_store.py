@@ -1,4 +1,4 @@
-"""The arrays of a part are added to those of all parts."""
+"""Kernel that adds the arrays of a part to those of all parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.machines.guide.parts import CALL, FINAL, RETURNS
 
 @part
 def first_calls(base, parts, queue, seen, called):
-    """Store the calls to which other moves lead from the first position of a part; return their number."""
+    """Store the parts that a part calls at its start, or after moves that are not calls; return the number of these calls."""
     count, done, size = np.int64(0), 0, 1
     queue[0], seen[0] = 0, 1
     while done < size:
@@ -37,7 +37,7 @@ def add_part(added, base, first_arc, first_move, parts, queue, seen, called):
         base, first_arc, first_move: the positions, arcs and moves that are stored so far: the numbers of the first new ones.
         parts: a `fst.machines.guide.item_arguments.Parts` with room for the part, and for one more position.
         queue, seen: int32[states], and uint8[states], initially 0; working arrays.
-        called: output, int32[moves], the called parts.
+        called: output, int32[moves], the called parts, possibly some more than once.
 
     Returns:
         The number of elements in `called`.

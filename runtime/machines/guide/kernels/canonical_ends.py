@@ -1,4 +1,4 @@
-"""The number of canonical tokens of the shortest text after a place: the tokens of its words, each from its last token backwards.
+"""The number of canonical tokens of the shortest text after a place. The tokens of each word are counted from the last one backwards.
 
 Preconditions: those of `fst.machines.guide.kernels.canonical`.
 """
@@ -15,7 +15,7 @@ NOT_FOUND = -1
 
 @part
 def count_back(machine, work, depth):
-    """The number of tokens of the word between the depths 0 and `depth`; `NOT_FOUND` if none of them begins at 0."""
+    """The number of tokens of the word between the depths 0 and `depth`; `NOT_FOUND` if no token begins at 0."""
     count = np.int64(0)
     while depth > 0:
         last = last_of(machine, work, depth)
@@ -34,7 +34,9 @@ def read_on(machine, work, depth):
 
 @part
 def end_of_word(machine, work, depth):
-    """The depth at which the word ends in the shortest text, after its first byte; `NOT_FOUND` if it has no end there."""
+    """The depth at which a word ends, if the shortest text follows `depth`, which is after the first byte of the word; `NOT_FOUND` if the
+    word does not end in this text, or there is no room.
+    """
     while work.chars[depth]:
         if not read_on(machine, work, depth):
             return np.int64(NOT_FOUND)
@@ -52,8 +54,8 @@ def end_of_word(machine, work, depth):
 
 @part
 def count_words(machine, work, depth):
-    """The number of tokens of the shortest text after a depth where a word ends; `NOT_FOUND` if it cannot be cut. Row 0 and the rows after
-    it are overwritten.
+    """The number of tokens of the shortest text after a depth where a word ends; `NOT_FOUND` if its words cannot be cut into tokens. Row 0
+    and the rows after it are overwritten.
     """
     count = np.int64(0)
     while True:
@@ -86,7 +88,7 @@ def count_after(machine, work, depth):
 
 @part
 def count_new_word(machine, work):
-    """The number of tokens after the place at depth 0, if a word begins there whose first byte is read; else `NOT_FOUND`."""
+    """The number of tokens after the place at depth 0, where a word begins whose first byte is already read to row 1; or `NOT_FOUND`."""
     depth = end_of_word(machine, work, 1)
     first = count_back(machine, work, depth) if depth >= 0 else np.int64(NOT_FOUND)
     rest = count_words(machine, work, depth) if first >= 0 else first
@@ -95,8 +97,8 @@ def count_new_word(machine, work):
 
 @kernel
 def count_tokens(machine, work, places, which, needed):
-    """Count the tokens from places to the end of a text: of the shortest text, or if it does not keep the tokens so far, of the shortest
-    text that begins with each byte; the smallest number counts.
+    """Count the tokens from places to the end of a text: the shortest text after the place, if it keeps the tokens so far; otherwise, of
+    the shortest texts that begin with each byte and keep them, the one with the fewest tokens.
 
     Args:
         machine: a `fst.machines.guide.canonical.Machine`.

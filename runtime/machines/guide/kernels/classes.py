@@ -1,8 +1,9 @@
 """Masks of classes of characters: most tokens at a place where a class is repeated are decided by the class alone.
 
-A *chain* begins at a set: each character of the class leads from one of its sets to the next. A chain is a loop if its last set leads to
-itself; then the class may have characters of several bytes, too. A token whose characters are all in the class, and that is not longer than
-the chain, is read. Of the other tokens, only those are scanned that contain a byte by which the chain can be left, its *exits*.
+A *chain* is a sequence of sets of items: each character of a class leads from one set to the next. A chain is a loop if its last set
+leads to itself; then the class may have characters of several bytes, too. A token whose characters are all in the class, and that is not
+longer than the chain, is allowed. Of the other tokens, a scan reads only those that are longer than the chain, or contain a byte of the
+group of an *exit*, a byte by which the chain can be left.
 
 Example: in ``[a-z]{2}-``, the class is a to z, the chain has the sets before, between and after the two letters, and the exit is "-".
 
@@ -22,9 +23,9 @@ from fst.runtime.machines.guide.kernels.strings import INCOMPLETE, WRONG, unesca
 
 CONTINUED = 2  # the first two bits of the second and following bytes of a character
 ASCII, LEADS, FIRST_LEAD, END_LEADS = 0x80, 0x80, 0xC2, 0xF5
-SHORT = 4  # number of steps of a chain, other than a loop, below which a scan is short
-FEW = 10  # number of characters of ASCII in a class below which a scan is short
-UNBOUNDED = 1 << 30  # instead of a number of bytes
+SHORT = 4  # minimum number of steps of a chain that is not a loop; with fewer, a scan is short
+FEW = 10  # minimum number of ASCII characters in a class; with fewer, a scan is short
+UNBOUNDED = 1 << 30  # as a number of bytes: no bound
 DEPTH_SHIFT = np.uint32(8)
 LETTERS = tuple(b"aAqQzZ_")  # a class that contains none of them is not looked for
 SPACE, SPACED_KEY = 0x20, 0xFF  # the second is in the key of a class of tokens that begin with a space
@@ -44,13 +45,14 @@ def put(key, byte):
 
 @kernel
 def sign_tokens(data, ends, is_spaced, signatures):
-    """Store the first bytes of the characters of each token.
+    """Store, for each token, the set of the first bytes of its characters.
 
     Args:
         data: uint8[n], the bytes of all tokens.
         ends: int64[ids], the end of each token.
-        is_spaced: whether tokens must begin with a space, which does not count.
-        signatures: output, uint64[ids, 4], sets of bytes; byte 0x80 is in those of tokens that are empty, or do not begin a text in UTF-8.
+        is_spaced: 1: only tokens that begin with a space, each without this space; 0: all tokens.
+        signatures: output, uint64[ids, 4], sets of bytes. Byte 0x80, which no class contains, is in the sets of empty tokens, of tokens
+            without the space, and of tokens that no text in UTF-8 begins with.
     """
     start = np.int64(0)
     for token in range(len(ends)):
@@ -89,8 +91,8 @@ def fill_class(key, signatures, row):
 
 @part
 def after_long(number, byte, parts, pool, steps, work):
-    """The set after every character of several bytes whose first byte is `byte`; `NONE` if it is not the same for all; or another negative
-    result.
+    """The set after the characters of several bytes that begin with `byte`; `NONE` if they do not all lead through the same sets; or
+    another negative result.
     """
     more = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
     low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
@@ -116,8 +118,8 @@ def after_long(number, byte, parts, pool, steps, work):
 
 @part
 def begin_chain(number, parts, pool, steps, work):
-    """Store the class of the characters of ASCII that lead from a set to one other set, and the first two sets of the chain; return the
-    number of these characters, or a negative result.
+    """Store the class of the ASCII characters that lead from a set to the same set as the first of `LETTERS` that it reads, and these two
+    sets, which begin the chain. Return the number of characters in the class, 0 if the set reads none of `LETTERS`; or a negative result.
     """
     for word in range(4):
         work.members[word] = 0
@@ -142,7 +144,9 @@ def begin_chain(number, parts, pool, steps, work):
 
 @part
 def extend_chain(parts, pool, steps, work):
-    """Extend the chain as long as all characters of the class lead to one set; return the number of its steps, or a negative result."""
+    """Extend the chain while all characters of the class lead to one set, for at most `MAX_CHAIN` steps; return their
+    number, or a negative result.
+    """
     length = np.int64(1)
     while length < len(work.chain) - 1 and work.chain[length] != work.chain[length - 1]:
         row, following = row_of(work.chain[length], parts, pool, steps, work), np.int64(UNKNOWN)
@@ -163,8 +167,8 @@ def extend_chain(parts, pool, steps, work):
 
 @part
 def add_leads(length, parts, pool, steps, work):
-    """Add to the class of a loop the first bytes of which all characters of several bytes lead from each set of the chain to the next;
-    return 0, or a negative result.
+    """Add first bytes of characters of several bytes to the class of a loop: those whose characters all lead from each set of the chain to
+    the next. Return 0, or a negative result.
     """
     for lead in range(FIRST_LEAD, END_LEADS):
         place = np.int64(0)
@@ -182,7 +186,7 @@ def add_leads(length, parts, pool, steps, work):
 
 @part
 def find_exits(length, is_loop, classes, parts, pool, steps, work):
-    """Store the groups of the exits, and the largest number of bytes of the tokens that need no scan without an exit; return 0, or a
+    """Store the groups of the exits, and the maximum number of bytes of a token that needs no scan if it contains no exit. Return 0, or a
     negative result.
     """
     work.counts.exits, work.counts.decided = 0, UNBOUNDED
@@ -201,7 +205,9 @@ def find_exits(length, is_loop, classes, parts, pool, steps, work):
 
 @part
 def class_row(classes, is_spaced, key):
-    """The row of a class, or of a class after a space; `NO_CLASS` if it is not made: then the key contains whether it is after a space."""
+    """The row of a class in `classes`, or with `is_spaced`, of a class after a space. `NO_CLASS` if its mask is not made: then, with
+    `is_spaced`, `key` contains `SPACED_KEY`.
+    """
     key[3] |= np.uint64(is_spaced) << np.uint64(SPACED_KEY & 63)
     for row in range(classes.made[0]):
         difference = np.uint64(0)
@@ -215,8 +221,8 @@ def class_row(classes, is_spaced, key):
 
 @part
 def fill_chain(number, is_spaced, classes, parts, pool, steps, work, mask):
-    """Set the bits of the tokens, or of those that begin with a space, that are decided by the class of a chain; return 0, `NONE` if the
-    set does not begin a chain, or another negative result.
+    """Set the bits of the tokens that are decided by the class of a chain. With `is_spaced`, the set `number` is after a space, and the
+    tokens are those that begin with a space. Return 0, `NONE` if the set begins no chain or too short a one, or another negative result.
     """
     size = begin_chain(number, parts, pool, steps, work)
     if size < FEW:
@@ -257,8 +263,9 @@ def contains(one, other, pool):
 
 @part
 def find_loop(number, classes, parts, pool, steps, work):
-    """Store the set to which a letter leads, and from which it leads back; the class of the characters that lead back to it, or to a set
-    that contains it; and the exits. Return the number of characters of ASCII in the class, or a negative result.
+    """Store the loop, a set that a letter leads to, and that the same letter then leads back to; the class of the characters that lead from
+    the loop to itself, or to a set that contains it; and the exits. Return the number of ASCII characters in the class, or a negative
+    result.
     """
     row, size, loop = row_of(number, parts, pool, steps, work), np.int64(0), np.int64(NONE)
     if row < 0:
@@ -299,8 +306,9 @@ def find_loop(number, classes, parts, pool, steps, work):
 
 @part
 def fill_loop(number, is_spaced, classes, trie, parts, pool, steps, work, mask):
-    """Set the bits of the tokens, or of those that begin with a space, that are decided by the class of a loop. The first character may
-    lead to more than the loop, such as the first letter of a keyword among names.
+    """Set the bits of the tokens that are decided by the class of a loop. The first character may lead to more than the loop, such as the
+    first letter of a keyword among names. With `is_spaced`, the set `number` is after a space, and the tokens are those that begin
+    with a space.
 
     Returns:
         0; `NONE`: the set does not lead into a loop; or another negative result.
@@ -386,8 +394,8 @@ def scan_spaced(number, trie, classes, parts, pool, steps, work, mask):
 @part
 def scan_loop(offset, end, trie, parts, pool, steps, work, mask):
     """`scan_from`, up to the node `end`, without the subtrees of tokens that are decided by the class of a loop.
-    The first `offset` bytes of a token are before the class. ``work.counts.inside`` is the number of bytes of the path of a node that are
-    read as the class demands.
+    The first `offset` bytes of a token, 0 or 1, are before the class. ``work.counts.inside`` is the number of bytes from the root of the
+    trie on that are before the class or in it.
     """
     node, exits, inside = np.uint64(work.counts.node), np.uint64(work.counts.exits), work.counts.inside
     while node < np.uint64(end):
