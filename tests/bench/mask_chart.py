@@ -32,7 +32,7 @@ def draw(file: IO[bytes], title: str, firsts: Mapping[str, Sequence[float]], mas
     _shares(right, masks, 1e6, {name: len(each) for name, each in masks.items()})
     left.set(xlabel="first mask with its guide, ms", title="% of all schemas whose first mask is ready")
     right.set(xlabel="a mask with the step before it, µs", title="% of masks that are ready")
-    left.legend(frameon=False, loc="upper left", fontsize=9)
+    right.legend(frameon=False, loc="lower right", fontsize=9)
     figure.suptitle(title, x=0.01, ha="left", color=TEXT, fontsize=12, fontweight="bold")
     figure.savefig(file, format="png", dpi=150, facecolor="white")
     pyplot.close(figure)
