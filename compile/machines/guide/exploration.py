@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from fst.compile.machines.guide.equivalence import merged
 from fst.compile.machines.guide.languages import ByteAutomaton, minimal
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.item_arguments import ACCEPT, FRAME_BITS, NO_ROOM, NO_ROW, OUTERMOST, Counts, Parts
+from fst.machines.guide.item_arguments import ACCEPT, FRAME_BITS, NO_ROOM, NO_ROW, OUTERMOST, Parts, Work
 from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import CALL, RETURNS, SKIP, Part
 
@@ -23,24 +23,6 @@ FIRST_ROOM = 1 << 8
 MAX_CELLS = 1 << 25  # maximum number of items of all sets together
 
 explore = Deferred("fst.compile.machines.guide.kernels.exploration", "explore")
-
-
-class _Work(NamedTuple):
-    """Working arrays, see `fst.machines.guide.item_arguments.Work`."""
-
-    counts: Counts
-    found: Array
-    stamps: Array
-    slots: Array
-    calls: Array
-    row: Array
-    marks: Array
-
-    @classmethod
-    def of(cls, room: int) -> _Work:
-        """Arrays for sets of at most `room` items; `room`: a power of two."""
-        arrays = np.empty(room, np.int64), np.zeros(2 * room, np.int64), np.empty(2 * room, np.int64), np.empty((room, 2), np.int64)
-        return cls(Counts(), *arrays, np.empty(room, np.int64), np.zeros(BYTES + 1, np.int64))
 
 
 class TableTexts(Protocol):
@@ -122,7 +104,7 @@ class _Search:
         self._most, room = most, min(FIRST_ROOM, most)
         arcs, self._classes = _over_classes(parts.arcs[: used[1]])
         self._parts = parts._replace(arcs=arcs, positions=_with_returns(parts, used[0], used[2]))
-        self._pool, self._work = Pool.of(FIRST_ROOM, 4 * FIRST_ROOM, np.int64), _Work.of(FIRST_ROOM)
+        self._pool, self._work = Pool.of(FIRST_ROOM, 4 * FIRST_ROOM, np.int64), Work.of(FIRST_ROOM)
         self._states = np.full(FIRST_ROOM, -1, np.int32)
         self._made, self._is_final = np.empty(room, np.int64), np.empty(room, np.bool_)
         self._targets = np.empty((room, int(self._classes[-1]) + 1), np.int32)
@@ -152,9 +134,7 @@ class _Search:
                 self._states = longer(self._states, self._pool.room)
                 self._states[known:] = -1
             else:
-                counts, self._work = self._work.counts, _Work.of(2 * len(self._work.found))
-                self._work.counts[:] = counts
-                self._work.counts.stamp = 0
+                self._work = self._work.larger()
         return True
 
     def automaton(self) -> ByteAutomaton:

@@ -16,7 +16,7 @@ FRAME_BITS = 32  # of an item: ``position << FRAME_BITS | frame``
 NONE, UNKNOWN = -1, -6  # instead of the set after a byte: there is none, or it is not found yet
 NO_ROOM, NO_WORK, NO_ROW, NO_PART = -2, -3, -4, -5  # results instead of a number: the pool, `work` or `steps` is full; a part must be made
 NO_CLASS = -7  # another such result: the mask of a class must be made
-BEGUN, FILLED, OTHERS, CHAIN, LOOP, ALL, POSTPONED, SPACED = range(8)  # phases of a mask, see `fst.runtime.machines.guide.kernels.late`
+BEGUN, FILLED, OTHERS, CLASS, ALL, POSTPONED, SPACED = range(7)  # phases of a mask, see `fst.runtime.machines.guide.kernels.late`
 MAX_CHAIN = 24  # maximum number of steps of a chain, see `fst.runtime.machines.guide.kernels.classes`
 OUTSIDE, PLAIN, ESCAPED, QUOTED = range(4)  # kinds of tokens, see `fst.runtime.machines.guide.kernels.strings.classify`
 
@@ -70,11 +70,10 @@ class Counts(Fields, dtype=np.int64):
     phase: Scalar  # of a mask, see `kernels.late`
     node: Scalar  # the node where a scan goes on
     inside: Scalar  # the number of bytes of the node's path that are in a class
-    length: Scalar  # the number of steps of a chain
-    steps: Scalar  # the number of bytes that a chain reads; no bound for a loop
+    steps: Scalar  # the number of steps of a chain; no bound for a loop
     exits: Scalar  # groups of bytes, see `fst.machines.guide.arguments.GROUPS`
     decided: Scalar  # the maximum number of bytes of a token that is decided by a class
-    loop: Scalar  # the set to which all characters of a class lead back
+    loop: Scalar  # the set to which the characters of a class lead back; `NONE`: the class is that of a chain
     postponed: Scalar  # the first byte of tokens that are scanned last; `NONE`: there is none
     shared: Scalar  # the set whose mask is shared by the tokens of some first bytes, see `kernels.late`; `NONE`: no set
 
@@ -104,3 +103,28 @@ class Work(NamedTuple):
     members: Array
     initials: Array
     chain: Array
+
+    @classmethod
+    def of(cls, room: int, longest: int = 0) -> Work:
+        """Arrays for sets of at most `room` items, a power of two. `longest`: the length of the longest token."""
+        ints = {name: np.empty(room, np.int64) for name in ("found", "row")}
+        return cls(
+            counts=Counts(),
+            **ints,
+            stamps=np.zeros(2 * room, np.int64),
+            slots=np.empty(2 * room, np.int64),
+            calls=np.empty((room, 2), np.int64),
+            marks=np.zeros(257, np.int64),
+            path=np.zeros(longest + 1, np.int64),
+            members=np.zeros(4, np.uint64),
+            initials=np.zeros(4, np.uint64),
+            chain=np.zeros(MAX_CHAIN + 1, np.int64),
+        )
+
+    def larger(self) -> Work:
+        """Arrays for twice as many items. What a walk needs to continue is kept."""
+        found = Work.of(2 * len(self.found), len(self.path) - 1)
+        for name in ("counts", "path", "members", "initials", "chain"):
+            getattr(found, name)[:] = getattr(self, name)
+        found.counts.stamp = 0
+        return found

@@ -14,7 +14,6 @@ from fst.machines.guide.item_arguments import (
     ALL,
     BEGUN,
     DEAD,
-    MAX_CHAIN,
     NO_CLASS,
     NO_PART,
     NO_ROOM,
@@ -22,7 +21,6 @@ from fst.machines.guide.item_arguments import (
     NO_WORK,
     NONE,
     OUTERMOST,
-    Counts,
     Parts,
     Steps,
     Work,
@@ -57,7 +55,7 @@ class Walker:
         self._end_id = NONE if vocabulary.end_id is None else vocabulary.end_id
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
-        self._work = _work(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
+        self._work = Work.of(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
         targets, arcs = np.empty((FIRST_ROWS, 256), np.int32), np.empty((ARCS_A_ROW * FIRST_ROWS, 2), np.int64)
         finals, ends = np.empty(FIRST_ROWS, np.uint8), np.zeros(FIRST_ROWS + 1, np.int64)
         self._steps = Steps(np.full(FIRST_SETS, -1, np.int32), targets, finals, ends, arcs)
@@ -187,20 +185,7 @@ class Walker:
             self._is_freed = True
 
     def _enlarge_work(self) -> None:
-        room = 2 * len(self._work.found)
-        if room > MAX_ITEMS:
+        if 2 * len(self._work.found) > MAX_ITEMS:
             found = f"a text can be read in more than {MAX_ITEMS:,} ways at once"
             raise UnsupportedError(f"{found}; make the pattern or the grammar less ambiguous")
-        larger = _work(room, len(self._work.path) - 1)
-        for name in ("counts", "path", "members", "initials", "chain"):
-            getattr(larger, name)[:] = getattr(self._work, name)
-        larger.counts.stamp = 0
-        self._work = larger
-
-
-def _work(room: int, longest: int) -> Work:
-    """Working arrays for sets of at most `room` items."""
-    slots = 1 << (2 * room - 1).bit_length()
-    arrays = np.empty(room, np.int64), np.zeros(slots, np.int64), np.empty(slots, np.int64), np.empty((room, 2), np.int64)
-    chain = np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(MAX_CHAIN + 1, np.int64)
-    return Work(Counts(), *arrays, np.empty(room, np.int64), np.zeros(257, np.int64), np.zeros(longest + 1, np.int64), *chain)
+        self._work = self._work.larger()

@@ -58,7 +58,7 @@ PIECES = ['"', "a", "b", "c", "[", "]", ",", "{", "}", ":", "\\", "\\u00e9", "\\
 
 
 LETTERS = "abcdefghijkl"
-# Patterns whose masks are found by classes: a chain, a chain that ends in a loop, a loop, and a loop after a space.
+# Patterns whose masks are found by classes: a chain, a chain before a loop, a loop, and a loop after a space.
 CLASSES = ("([a-l]{6}-){2}", "[a-lé]{3,}-", "([a-l]+|é)(-[a-l]+)*", "-( *[a-l]+-)*")
 
 

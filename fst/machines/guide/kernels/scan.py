@@ -12,12 +12,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.guide.arguments import ENOUGH, FAR, LETTERS_GROUP, NEXT, RECENT, SEVERAL, STAMP
 
 BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint64(8)
 WORD_SHIFT, BIT, ONE, U1 = np.uint32(5), np.uint32(31), np.uint32(1), np.uint64(1)
 LETTERS = np.uint64(1 << LETTERS_GROUP)
+
+
+@inlined
+def set_bit(token, row):
+    """Set the bit of a token in a mask."""
+    row[token >> WORD_SHIFT] |= ONE << (token & BIT)
+
+
+@inlined
+def clear_bit(token, row):
+    """Clear the bit of a token in a mask."""
+    row[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
 
 
 @part
@@ -46,7 +58,7 @@ def scan(automaton, trie, state, stack, row, shortest):
         else:
             stack[depth + U1] = target
             token = tokens[node]
-            row[token >> WORD_SHIFT] |= ONE << (token & BIT)
+            set_bit(token, row)
             node += U1
     return read
 
@@ -177,13 +189,13 @@ def scan_exits(automaton, trie, state, groups, work, row):
         if node >= changed and source == state and work.exits[symbol]:
             changed = np.uint64(trie.skips[node])  # from here on, all tokens of the subtree may differ
             for below in range(node, changed):
-                row[trie.tokens[below] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[below] & BIT))
+                clear_bit(trie.tokens[below], row)
         target = targets[source, symbol]
         if target < 0 or (node >= changed and not trie.groups_below[node] & groups):
             node = np.uint64(trie.skips[node])
         else:
             stack[depth + U1] = target
-            row[token >> WORD_SHIFT] |= ONE << (token & BIT)
+            set_bit(token, row)
             node += U1
 
 
@@ -203,7 +215,7 @@ def like(automaton, trie, state, work, row):
             row[word] = work.rows[best, word]
         for place in range(len(trie.by_length) - longer, len(trie.by_length)):
             token = trie.by_length[place]
-            row[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
+            clear_bit(token, row)
         scan(automaton, trie, state, work.stack, row, length + 1)
         return True
     for place in range(RECENT if length else 0):

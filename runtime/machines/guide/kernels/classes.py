@@ -1,9 +1,9 @@
 """Masks of classes of characters: most tokens at a place where a class is repeated are decided by the class alone.
 
-A *chain* is a sequence of sets of items: each character of a class leads from one set to the next. A chain is a loop if its last set
-leads to itself; then the class may have characters of several bytes, too. A token whose characters are all in the class, and that is not
-longer than the chain, is allowed. Of the other tokens, a scan reads only those that are longer than the chain, or contain a byte of the
-group of an *exit*, a byte by which the chain can be left.
+A *loop* is a set of items that each character of a class leads back to, or to a set that contains it. A *chain* is a sequence of sets:
+each character of a class of ASCII leads from one set to the next. A token whose characters are all in the class, and that is not longer
+than the chain, is allowed. Of the other tokens, a scan reads only those that are longer than the chain, or contain a byte of the
+group of an *exit*, a byte by which the loop or the chain can be left.
 
 Example: in ``[a-z]{2}-``, the class is a to z, the chain has the sets before, between and after the two letters, and the exit is "-".
 
@@ -16,25 +16,32 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import ALL, CHAIN, LOOP, NO_CLASS, NONE, POSTPONED, SPACED, UNKNOWN
+from fst.machines.guide.item_arguments import ALL, CLASS, NO_CLASS, NONE, POSTPONED, SPACED, UNKNOWN
 from fst.machines.guide.kernels.items import expand, row_of, target_of
-from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT
-from fst.runtime.machines.guide.kernels.strings import INCOMPLETE, WRONG, unescaped
+from fst.machines.guide.kernels.scan import BYTE, DEPTH_SHIFT, ONE, U1, clear_bit, set_bit
+from fst.runtime.machines.guide.kernels.strings import INCOMPLETE, SPACE, WRONG, unescaped
 
 CONTINUED = 2  # the first two bits of the second and following bytes of a character
-ASCII, LEADS, FIRST_LEAD, END_LEADS = 0x80, 0x80, 0xC2, 0xF5
-SHORT = 4  # minimum number of steps of a chain that is not a loop; with fewer, a scan is short
+ASCII, FIRST_LEAD, END_LEADS = 0x80, 0xC2, 0xF5
+NO_CHARACTER = 0x80  # a byte in the signatures of tokens that are in no class
+SHORT = 4  # minimum number of steps of a chain; with fewer, a scan is short
 FEW = 10  # minimum number of ASCII characters in a class; with fewer, a scan is short
 UNBOUNDED = 1 << 30  # as a number of bytes: no bound
-DEPTH_SHIFT = np.uint32(8)
 LETTERS = tuple(b"aAqQzZ_")  # a class that contains none of them is not looked for
-SPACE, SPACED_KEY = 0x20, 0xFF  # the second is in the key of a class of tokens that begin with a space
+SPACED_KEY = 0xFF  # a byte in the key of a class of tokens that begin with a space
 
 
 @inlined
 def has(key, byte):
     """Whether a set of bytes, uint64[4], contains a byte."""
     return key[byte >> 6] >> np.uint64(byte & 63) & U1 != np.uint64(0)
+
+
+@part
+def clear(key):
+    """Make a set of bytes empty."""
+    for word in range(4):
+        key[word] = 0
 
 
 @inlined
@@ -57,16 +64,15 @@ def sign_tokens(data, ends, is_spaced, signatures):
     start = np.int64(0)
     for token in range(len(ends)):
         key, end = signatures[token], ends[token]
-        for word in range(4):
-            key[word] = 0
+        clear(key)
         place = start + is_spaced
         if place >= end or (is_spaced and data[start] != SPACE):
-            put(key, np.int64(LEADS))
+            put(key, np.int64(NO_CHARACTER))
             place = end
         while place < end:
             byte = np.int64(data[place])
             after = np.int64(place + 1) if byte < ASCII else unescaped(data, place, end)
-            put(key, byte if after != WRONG else np.int64(LEADS))
+            put(key, byte if after != WRONG else np.int64(NO_CHARACTER))
             place = end if after in (WRONG, INCOMPLETE) else after
         start = end
 
@@ -121,8 +127,7 @@ def begin_chain(number, parts, pool, steps, work):
     """Store the class of the ASCII characters that lead from a set to the same set as the first of `LETTERS` that it reads, and these two
     sets, which begin the chain. Return the number of characters in the class, 0 if the set reads none of `LETTERS`; or a negative result.
     """
-    for word in range(4):
-        work.members[word] = 0
+    clear(work.members)
     row, size, following = row_of(number, parts, pool, steps, work), np.int64(0), np.int64(NONE)
     if row < 0:
         return row
@@ -148,7 +153,7 @@ def extend_chain(parts, pool, steps, work):
     number, or a negative result.
     """
     length = np.int64(1)
-    while length < len(work.chain) - 1 and work.chain[length] != work.chain[length - 1]:
+    while length < len(work.chain) - 1:
         row, following = row_of(work.chain[length], parts, pool, steps, work), np.int64(UNKNOWN)
         if row < 0:
             return row
@@ -166,31 +171,12 @@ def extend_chain(parts, pool, steps, work):
 
 
 @part
-def add_leads(length, parts, pool, steps, work):
-    """Add first bytes of characters of several bytes to the class of a loop: those whose characters all lead from each set of the chain to
-    the next. Return 0, or a negative result.
-    """
-    for lead in range(FIRST_LEAD, END_LEADS):
-        place = np.int64(0)
-        while place < length:
-            target = after_long(work.chain[place], lead, parts, pool, steps, work)
-            if target < NONE:
-                return target
-            if target != work.chain[place + 1]:
-                break
-            place += 1
-        if place == length:
-            put(work.members, np.int64(lead))
-    return np.int64(0)
-
-
-@part
-def find_exits(length, is_loop, classes, parts, pool, steps, work):
-    """Store the groups of the exits, and the maximum number of bytes of a token that needs no scan if it contains no exit. Return 0, or a
-    negative result.
+def find_exits(length, classes, parts, pool, steps, work):
+    """Store the groups of the exits of a chain, and the maximum number of bytes of a token that needs no scan if it contains no exit;
+    return 0, or a negative result.
     """
     work.counts.exits, work.counts.decided = 0, UNBOUNDED
-    for place in range(length if is_loop else length + 1):
+    for place in range(length + 1):
         row = row_of(work.chain[place], parts, pool, steps, work)
         if row < 0:
             return row
@@ -230,22 +216,20 @@ def fill_chain(number, is_spaced, classes, parts, pool, steps, work, mask):
     length = extend_chain(parts, pool, steps, work)
     if length < 0:
         return length
-    is_loop = work.chain[length] == work.chain[length - 1]
-    if not is_loop and length < SHORT:
+    if length < SHORT:
         return np.int64(NONE)
-    failed = add_leads(length, parts, pool, steps, work) if is_loop else np.int64(0)
-    if failed == 0:
-        failed = find_exits(length, is_loop, classes, parts, pool, steps, work)
+    failed = find_exits(length, classes, parts, pool, steps, work)
     if failed < 0:
         return failed
     row = class_row(classes, is_spaced, work.members)
     if row < 0:
         return row
     for word in range(len(mask)):
-        mask[word] |= classes.rows[row, word] & (classes.short[length + is_spaced, word] if not is_loop else ~np.uint32(0))
-    work.counts.inside = 0
+        mask[word] |= classes.rows[row, word] & classes.short[length + is_spaced, word]
+    for word in range(4):
+        work.initials[word] = work.members[word]
+    work.counts.inside, work.counts.loop, work.counts.steps = 0, NONE, length
     work.counts.decided += is_spaced
-    work.counts.length, work.counts.steps = length, np.int64(UNBOUNDED) if is_loop else length
     return np.int64(0)
 
 
@@ -279,8 +263,7 @@ def find_loop(number, classes, parts, pool, steps, work):
             if after < NONE:
                 return after
             loop = target if after == target else np.int64(NONE)
-    for word in range(4):
-        work.members[word] = 0
+    clear(work.members)
     if loop == NONE:
         return size
     row = row_of(loop, parts, pool, steps, work)
@@ -319,8 +302,7 @@ def fill_loop(number, is_spaced, classes, trie, parts, pool, steps, work, mask):
     row, loop = row_of(number, parts, pool, steps, work), row_of(work.counts.loop, parts, pool, steps, work)
     if row < 0 or loop < 0:
         return min(row, loop)
-    for word in range(4):
-        work.initials[word] = 0
+    clear(work.initials)
     for byte in range(END_LEADS):
         if has(work.members, byte):
             target = target_of(row, byte, pool, steps, work)
@@ -340,9 +322,9 @@ def fill_loop(number, is_spaced, classes, trie, parts, pool, steps, work, mask):
         byte, after = np.int64(trie.labels[node] & BYTE), np.int64(trie.skips[node])
         if has(work.members, byte) and not has(work.initials, byte):
             for each in range(node, after):
-                mask[trie.tokens[each] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[each] & BIT))
+                clear_bit(trie.tokens[each], mask)
         node = after
-    work.counts.inside = 0
+    work.counts.inside, work.counts.steps, work.counts.decided = 0, UNBOUNDED, UNBOUNDED
     return np.int64(0)
 
 
@@ -351,10 +333,8 @@ def begin_class(number, classes, trie, parts, pool, steps, work, mask):
     """Set the bits of the tokens that are decided by a class of characters; return the phase that follows, or a negative result. Tokens
     that begin with a space are postponed, unless the space is in the class.
     """
-    phase = np.int64(LOOP)
     found = fill_loop(number, False, classes, trie, parts, pool, steps, work, mask)
     if found == NONE:
-        phase = np.int64(CHAIN)
         found = fill_chain(number, False, classes, parts, pool, steps, work, mask)
     if found < NONE:
         return found
@@ -363,7 +343,7 @@ def begin_class(number, classes, trie, parts, pool, steps, work, mask):
         return row
     is_postponed = steps.targets[row, SPACE] != NONE and (found == NONE or not has(work.members, SPACE))
     work.counts.postponed = SPACE if is_postponed and trie.roots[SPACE] >= 0 else NONE
-    return phase if found != NONE else np.int64(ALL)
+    return np.int64(CLASS if found != NONE else ALL)
 
 
 @part
@@ -376,31 +356,38 @@ def scan_spaced(number, trie, classes, parts, pool, steps, work, mask):
         after = target_of(row, SPACE, pool, steps, work) if row >= 0 else row
         if after < NONE:
             return after
-        found, work.counts.steps = fill_loop(after, True, classes, trie, parts, pool, steps, work, mask), 0
+        found = fill_loop(after, True, classes, trie, parts, pool, steps, work, mask)
         if found == NONE:
             found = fill_chain(after, True, classes, parts, pool, steps, work, mask)
         if found < NONE:
             return found
         if found == NONE:
-            for word in range(4):
-                work.members[word], work.initials[word] = 0, 0
-            work.counts.steps = 0
+            clear(work.members)
+            clear(work.initials)
         work.counts.phase, work.counts.node, work.counts.inside = SPACED, root, 0
-    if work.counts.steps:
-        return scan_chain(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
-    return scan_loop(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
+    return scan_class(np.int64(1), np.int64(trie.skips[root]), trie, parts, pool, steps, work, mask)
+
+
+@inlined
+def is_back(number, loop, byte, steps, work):
+    """Whether a set is the loop, or the set inside a character of the class from the loop on; or there is no loop, but a chain."""
+    if loop == NONE or number == loop:
+        return True
+    row = np.int64(steps.rows[np.uint64(loop)])
+    return byte >= FIRST_LEAD and has(work.members, byte) and row >= 0 and number == steps.targets[np.uint64(row), np.uint64(byte)]
 
 
 @part
-def scan_loop(offset, end, trie, parts, pool, steps, work, mask):
-    """`scan_from`, up to the node `end`, without the subtrees of tokens that are decided by the class of a loop.
-    The first `offset` bytes of a token, 0 or 1, are before the class. ``work.counts.inside`` is the number of bytes from the root of the
-    trie on that are before the class or in it.
+def scan_class(offset, end, trie, parts, pool, steps, work, mask):
+    """`scan_from`, up to the node `end`, without the subtrees of tokens that are decided by a class. The first `offset` bytes of a token, 0
+    or 1, are before the class. ``work.counts.inside`` is the number of bytes from the root of the trie on that are before the class or in
+    it.
     """
     node, exits, inside = np.uint64(work.counts.node), np.uint64(work.counts.exits), work.counts.inside
+    loop, length, decided = work.counts.loop, work.counts.steps, work.counts.decided
     while node < np.uint64(end):
         label = trie.labels[node]
-        depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
+        depth, byte = np.int64(np.uint64(label) >> DEPTH_SHIFT), np.int64(label & BYTE)
         if depth == 0 and offset == 0 and byte == work.counts.postponed:
             node = np.uint64(trie.skips[node])
             continue
@@ -415,52 +402,15 @@ def scan_loop(offset, end, trie, parts, pool, steps, work, mask):
             work.counts.node, work.counts.inside = np.int64(node), inside
             return number
         work.path[depth + 1] = number
-        mask[trie.tokens[node] >> WORD_SHIFT] |= ONE << (trie.tokens[node] & BIT)
-        inside = min(inside, depth)
-        is_member = depth < offset or byte >> 6 == CONTINUED or has(work.initials if depth == offset else work.members, byte)
-        inside += inside == depth and is_member
-        is_loop = number == work.counts.loop
-        if not is_loop and byte >= FIRST_LEAD and has(work.members, byte):
-            loop = steps.rows[work.counts.loop]
-            is_loop = loop >= 0 and number == steps.targets[loop, byte]
-        is_decided = is_loop and inside > depth and depth >= offset and not trie.groups_below[node] & exits
-        node = np.uint64(trie.skips[node]) if is_decided else node + U1
-    return np.int64(0)
-
-
-@part
-def scan_chain(offset, end, trie, parts, pool, steps, work, mask):
-    """`scan_loop`, without the subtrees of tokens that are decided by the class of a chain."""
-    node, exits = np.uint64(work.counts.node), np.uint64(work.counts.exits)
-    last, inside = work.counts.length, work.counts.inside
-    while node < np.uint64(end):
-        label = trie.labels[node]
-        depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & BYTE)
-        number, inside = work.path[depth], min(inside, depth)
-        if depth == 0 and offset == 0 and byte == work.counts.postponed:
-            node = np.uint64(trie.skips[node])
+        set_bit(trie.tokens[node], mask)
+        own, node, inside = node, node + U1, min(inside, depth)
+        if inside < depth or depth - offset >= length:
             continue
-        if inside == depth and depth < offset:
+        if depth < offset:
             inside += 1
-        elif inside == depth and depth - offset < work.counts.steps:
-            if byte >> 6 == CONTINUED:
-                inside += 1
-            elif number == work.chain[min(depth - offset, last)] and has(work.members, byte):
-                inside += 1
-                if not trie.groups_below[node] & exits and trie.longest_below[node] <= work.counts.decided:
-                    node = np.uint64(trie.skips[node])
-                    continue
-        row = np.int64(steps.rows[np.uint64(number)])
-        if row < 0:
-            row = expand(number, parts, pool, steps, work)
-        number = target_of(row, byte, pool, steps, work) if row >= 0 else row
-        if number >= 0:
-            work.path[depth + 1] = number
-            mask[trie.tokens[node] >> WORD_SHIFT] |= ONE << (trie.tokens[node] & BIT)
-            node += U1
-        elif number == NONE:
-            node = np.uint64(trie.skips[node])
-        else:
-            work.counts.node, work.counts.inside = np.int64(node), inside
-            return number
+        elif byte >> 6 == CONTINUED or has(work.initials if depth == offset else work.members, byte):
+            inside += 1
+            is_decided = not trie.groups_below[own] & exits and trie.longest_below[own] <= decided
+            if is_decided and is_back(number, loop, byte, steps, work):
+                node = np.uint64(trie.skips[own])
     return np.int64(0)

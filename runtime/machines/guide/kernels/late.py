@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.item_arguments import ALL, BEGUN, CHAIN, FILLED, LOOP, NO_WORK, NONE, OTHERS
+from fst.machines.guide.item_arguments import ALL, BEGUN, CLASS, FILLED, NO_WORK, NONE, OTHERS
 from fst.machines.guide.kernels.items import (
     LEAST,
     MISSING,
@@ -26,12 +26,11 @@ from fst.machines.guide.kernels.items import (
     tallied,
     target_of,
 )
-from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, U1, WORD_SHIFT, add_twins
+from fst.machines.guide.kernels.scan import BYTE, DEPTH_SHIFT, U1, add_twins, clear_bit, set_bit
 from fst.machines.guide.parts import ENTER, FREE, OPEN, SKIP, UNLIMITED
-from fst.runtime.machines.guide.kernels.classes import begin_class, scan_chain, scan_loop, scan_spaced
+from fst.runtime.machines.guide.kernels.classes import begin_class, scan_class, scan_spaced
 from fst.runtime.machines.guide.kernels.strings import QUOTE, SPACE
 
-DEPTH_SHIFT = np.uint32(8)
 DONE = 0
 
 
@@ -128,12 +127,6 @@ def is_accepting(number, parts, pool, steps, work):
     return np.int64(steps.finals[row]) if row >= 0 else row
 
 
-@inlined
-def set_bit(number, mask):
-    """Set the bit of a token."""
-    mask[number >> WORD_SHIFT] |= ONE << (number & BIT)
-
-
 @part
 def next_root(byte, trie, steps, work):
     """The first node of depth 0 whose byte is `byte` or greater, and is read by the set ``work.path[0]``; the postponed byte and bytes that
@@ -157,7 +150,7 @@ def scan_from(trie, parts, pool, steps, work, mask):
     node, end = np.uint64(work.counts.node), np.uint64(len(trie.labels))
     while node < end:
         label = trie.labels[node]
-        depth = np.uint64(label >> DEPTH_SHIFT)
+        depth = np.uint64(label) >> DEPTH_SHIFT
         if depth == 0:  # nodes of first bytes are far apart in memory: those that are not read are not even loaded
             node = next_root(label & BYTE, trie, steps, work)
             if node == end:
@@ -195,7 +188,7 @@ def fill_within(most, strings, mask):
             if strings.longer_chars[place] <= most:
                 break
             token = strings.longer[place]
-            mask[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
+            clear_bit(token, mask)
 
 
 @part
@@ -214,7 +207,7 @@ def read_label(label, parts, pool, steps, work):
     """Read the byte of a node of a trie, given by its label, from the set at its depth in ``work.path``, and store the set after it; return
     this set, `NONE`, or another negative result.
     """
-    depth = np.uint64(label >> DEPTH_SHIFT)
+    depth = np.uint64(label) >> DEPTH_SHIFT
     row = row_of(work.path[depth], parts, pool, steps, work)
     if row < 0:
         return row
@@ -355,7 +348,7 @@ def share(number, strings, parts, pool, steps, work, mask):
                 continue
             return np.int64(NONE)  # the free set counts its characters
         for node in range(trie.roots[byte], trie.skips[trie.roots[byte]]):
-            mask[trie.tokens[node] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[node] & BIT))
+            clear_bit(trie.tokens[node], mask)
     work.counts.shared = found
     return np.int64(DONE)
 
@@ -363,7 +356,7 @@ def share(number, strings, parts, pool, steps, work, mask):
 @part
 def begin_mask(number, trie, strings, classes, parts, pool, steps, work, mask):
     """Set the bits of the tokens that need no scan. Return a negative result, or the phase that follows: `FILLED`: no scan; `ALL`: a scan
-    of all tokens; `OTHERS`: of the tokens that are not plain; `CHAIN`, `LOOP`: of those that the class of a chain or loop does not decide.
+    of all tokens; `OTHERS`: of the tokens that are not plain; `CLASS`: of those that a class of characters does not decide.
     """
     work.counts.shared, work.counts.postponed = NONE, NONE
     item = free_item(number, parts, pool, work)
@@ -413,10 +406,8 @@ def mask_items(number, trie, strings, classes, parts, pool, steps, work, end_id,
     found = np.int64(DONE)
     if work.counts.phase == ALL:
         found = scan_from(trie, parts, pool, steps, work, mask)
-    elif work.counts.phase == CHAIN:
-        found = scan_chain(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
-    elif work.counts.phase == LOOP:
-        found = scan_loop(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
+    elif work.counts.phase == CLASS:
+        found = scan_class(np.int64(0), len(trie.labels), trie, parts, pool, steps, work, mask)
     elif work.counts.phase == OTHERS:
         found = scan_from(strings.others, parts, pool, steps, work, mask)
     if found == DONE and work.counts.postponed != NONE:
