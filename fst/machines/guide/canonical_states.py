@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import RLock, local
 from typing import NamedTuple
 
@@ -164,16 +164,13 @@ class CanonicalStates:
     def _search(self, start: State) -> None:
         """Find whether some text continues a state to its end, and the same for all states that the search visits."""
         found = Exploration(self, start)
-        for number, state in enumerate(found.states):  # the loop appends to the states
+        for number, state in found.searched("a text that continues some tokens"):
             if self._alive.get(state) is False:
                 continue
             if self._alive.get(state) or self.is_final(state) or self._is_continued(state):
                 self._alive.update((found.states[one], True) for one in found.path(number))
                 return
             found.steps(number)
-            if len(found.states) > MAX_SEARCH:
-                most = f"more than {MAX_SEARCH:,} states are visited in search of a text that continues some tokens"
-                raise UnsupportedError(f"{most}; make the pattern smaller, or use canonical=False")
         self._alive.update(dict.fromkeys(found.states, False))
 
     def _is_continued(self, state: State) -> bool:
@@ -245,6 +242,21 @@ class Exploration:
         self.states, self.parents = [start], [(-1, -1)]
         self._numbers = {start: 0}
         self._alone = np.full(1, -1)  # for each place, the number of the state that consists of this place
+
+    def searched(self, aim: str) -> Iterator[tuple[int, State]]:
+        """Each state and its number, with the states that are found meanwhile.
+
+        Args:
+            aim: what is searched for, as a part of a message.
+
+        Raises:
+            UnsupportedError: the search visits too many states.
+        """
+        for number, state in enumerate(self.states):  # the caller adds to the states
+            yield number, state
+            if len(self.states) > MAX_SEARCH:
+                found = f"more than {MAX_SEARCH:,} states are visited in search of {aim}"
+                raise UnsupportedError(f"{found}; make the pattern smaller, or use canonical=False")
 
     def steps(self, number: int) -> Steps:
         """The steps from a state; new states are added."""

@@ -183,13 +183,27 @@ def trie_of(data: Array, ends: Array, kept: Ints | None = None) -> Trie:
     numbers = order if kept is None else kept[order]
     ids, sizes = numbers[is_new].astype(np.uint32), np.diff(ends, prepend=0)
     longest = int(sizes.max(initial=0))
-    nodes = int(count_nodes.call(data, ends))
-    labels, skips, tokens, below = (np.empty(nodes, np.uint32) for _ in range(4))
-    groups, path = np.empty(nodes, np.uint64), np.empty(longest, np.int64)
-    build.call(data, ends, ids, labels, skips, tokens, none, below, groups, GROUPS, path)
+    labels, skips, tokens, below, groups = nodes_of(data, ends, ids, longest, none)
     by_length = ids[np.argsort(sizes.astype(np.min_scalar_type(longest)), kind="stable")]  # NumPy sorts short numbers by their digits
     length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
     return Trie(labels, skips, _roots(labels), tokens, below, groups, by_length, length_ends, _twins(numbers, is_new))
+
+
+def nodes_of(data: Array, ends: Array, ids: Array, longest: int, none: np.uint32) -> tuple[Array, Array, Array, Array, Array]:
+    """The fields `labels`, `skips`, `tokens`, `longest_below` and `groups_below` of a trie.
+
+    Args:
+        data: uint8[n], strings, concatenated: in ascending order, each once, and none of them empty.
+        ends: int64[strings], the end of each string.
+        ids: uint32[strings], the id of each string.
+        longest: the number of bytes of the longest string.
+        none: the value in `tokens` of a node where no string ends.
+    """
+    nodes = int(count_nodes.call(data, ends))
+    labels, skips, tokens, below = (np.empty(nodes, np.uint32) for _ in range(4))
+    groups = np.empty(nodes, np.uint64)
+    build.call(data, ends, ids, labels, skips, tokens, none, below, groups, GROUPS, np.empty(longest, np.int64))
+    return labels, skips, tokens, below, groups
 
 
 def _roots(labels: Array) -> Array:

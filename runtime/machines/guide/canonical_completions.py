@@ -8,8 +8,7 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError
-from fst.machines.guide.canonical_states import MAX_SEARCH, PLACE, PLACE_BITS, CanonicalStates, Exploration, State
+from fst.machines.guide.canonical_states import PLACE, PLACE_BITS, CanonicalStates, Exploration, State
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS
 from fst.runtime.machines.guide.completions import need_tokens
@@ -75,13 +74,10 @@ class CanonicalCompletions(CanonicalStates):
     def _searched(self, start: State) -> int:
         """The number of tokens from a state to the end of a text, by a search for the first state with a count that is not -1."""
         found = Exploration(self, start)
-        for number, state in enumerate(found.states):  # the loop appends to the states
+        for number, state in found.searched("the shortest text"):
             counts = self._counts(np.array(state))
             if (counts >= 0).any():
                 return len(found.path(number)) - 1 + int(counts[counts >= 0].min())
             if self.is_alive(state):
                 found.steps(number)
-            if len(found.states) > MAX_SEARCH:
-                most = f"more than {MAX_SEARCH:,} states are visited in search of the shortest text"
-                raise UnsupportedError(f"{most}; make the pattern smaller, or use canonical=False")
         raise AssertionError("a token without a later text is allowed")

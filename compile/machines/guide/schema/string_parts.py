@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +26,8 @@ from fst.compile.patterns.sets import ANY
 from fst.compile.patterns.tree import Choice, Node, Repeat, Sequence, children
 from fst.core.jit import Deferred
 from fst.machines.guide.parts import COUNT, EXIT, MISS, UNLIMITED, Part
+from fst.machines.guide.vocabulary import nodes_of
+from fst.tables.strings import stored_bytes
 
 QUOTE, BACKSLASH = ord('"'), ord("\\")
 ESCAPED = of_runs([(0, 0x1F), (QUOTE, QUOTE), (BACKSLASH, BACKSLASH)])
@@ -39,25 +40,14 @@ MAX_IN_PLACE = 8  # maximum number of listed strings that are no part of their o
 leave_names = Deferred("fst.compile.machines.guide.kernels.names", "leave_names")
 
 
-class Nodes(NamedTuple):
-    """A trie.
-
-    Attributes:
-        first, following, last: int32[nodes], the first child of a node, the next child of its parent, and its last child; -1: none.
-        bytes: uint8[nodes], the byte before a node.
-        ends: uint8[nodes], 1 if a name ends at a node.
-    """
-
-    first: Array
-    following: Array
-    last: Array
-    bytes: Array
-    ends: Array
+def is_plain(text: str) -> bool:
+    """Whether all characters of a string are ASCII that needs no escape."""
+    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
 
 def json_text(text: str) -> bytes:
     """A string with quotation marks, and with the escapes that it needs."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+    if is_plain(text):
         return f'"{text}"'.encode()
     return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)).encode()
 
@@ -290,9 +280,7 @@ def _of_others(texts: frozenset[str]) -> Part | None:
     builder.read(free, QUOTE, QUOTE, end)
     builder.fragment(long, _leaving(), free)
     root = builder.text(start, b'"')
-    every = "".join(texts)
-    is_plain = every.isascii() and every.isprintable() and '"' not in every and "\\" not in every
-    opened = (add_plain_others if is_plain else add_others)(builder, texts, root, end, free, (long, leaf))
+    opened = (add_plain_others if is_plain("".join(texts)) else add_others)(builder, texts, root, end, free, (long, leaf))
     return builder.part(start, [end], [free], opened)
 
 
@@ -351,19 +339,16 @@ def add_plain_others(
     builder: PartBuilder, texts: Collection[str], root: int, end: int, free: int, shared: tuple[int, int]
 ) -> Iterable[int]:
     """`add_others`, by a kernel, for strings of printable ASCII without quotation marks and backslashes."""
-    names = sorted(texts)
-    data, ends = np.frombuffer("".join(names).encode(), np.uint8), np.cumsum([*map(len, names)])
-    longest, most, inner = max(map(len, names)), len(data) + 1, builder.states
-    nodes = Nodes(*(np.empty(most, np.int32) for _ in range(3)), *(np.empty(most, np.uint8) for _ in range(2)))
-    arcs, counts = np.empty((6 * most, 4), np.int32), np.empty(2, np.int64)
-    leave_names.call(data, ends, root, end, free, inner, np.empty(longest + 1, np.int32), nodes, arcs, counts)
-    states, count = counts.tolist()
-    builder.add(states - 1, arcs[:count])
-    found = [root, *range(inner, inner + states - 1)]
-    inside = {*arcs[:count][arcs[:count, 3] >= inner, 0].tolist()}
-    for state in found:
-        builder.skip(state, shared[0] if state in inside else shared[1])
-    return found
+    names, none = sorted(f'"{text}'.encode() for text in texts), np.uint32(len(texts))  # with a quotation mark, no name is empty
+    ids, longest = np.arange(none, dtype=np.uint32), max(map(len, names))
+    labels, skips, tokens, *_ = nodes_of(*stored_bytes(names), ids, longest, none)
+    nodes, inner = len(labels), builder.states
+    arcs = np.empty((6 * nodes, 4), np.int32)
+    builder.add(nodes - 1, arcs[: leave_names.call(labels, skips, tokens, none, root, end, free, inner, arcs)])
+    states = [root, *range(inner, inner + nodes - 1)]
+    for state, is_inner in zip(states, (skips > np.arange(1, nodes + 1)).tolist(), strict=True):
+        builder.skip(state, shared[0] if is_inner else shared[1])
+    return states
 
 
 ALL_PLAIN = difference(ANY, of_runs([(0xD800, 0xDFFF)]))  # characters, none of which is half of a surrogate pair

@@ -43,6 +43,7 @@ TOKEN_BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint32(8)
 WORD_SHIFT, BIT, ONE = np.uint32(5), np.uint32(31), np.uint32(1)
 NUMBERS, SIZE_OF_ENTRY, U1, SCALE = 8, 2, np.uint64(1), 1024.0
 TOKEN_SHIFT, NOT_READ, FULL = 32, -1, -2
+NOT_FOUND = -1  # instead of a number of tokens
 
 
 @inlined
@@ -187,34 +188,39 @@ def may_end(machine, work, depth):
 
 
 @part
-def is_on_path(machine, work, depth, origin):
-    """Whether one of the tokens of the word up to a depth ends at the depth `origin`."""
+def count_back(machine, work, depth, origin):
+    """The number of tokens of the word between the depth `origin` and a depth; `NOT_FOUND` if none of its tokens begins at `origin`."""
+    count = np.int64(0)
     while depth > origin:
         last = last_of(machine, work, depth)
         if last < 0:
-            return False
+            return np.int64(NOT_FOUND)
         depth -= machine.sizes[last]
-    return depth == origin
+        count += 1
+    return count if depth == origin else np.int64(NOT_FOUND)
+
+
+@part
+def read_on(machine, work, depth):
+    """Read another byte of the shortest text, inside a word; return whether there is room, and all automata read it."""
+    return depth + 1 < len(work.states) and advance(machine, work, depth, machine.next_bytes[work.states[depth]], 0)
 
 
 @part
 def follow(machine, work, depth, origin):
     """Whether the shortest text after a depth keeps the cut at the depth `origin`."""
-    while depth + 1 < len(work.states):
-        if may_end(machine, work, depth) and is_on_path(machine, work, depth, origin):
-            return True
-        state = work.states[depth]
-        if machine.finals[state] or not advance(machine, work, depth, machine.next_bytes[state], 0):
+    while not may_end(machine, work, depth) or count_back(machine, work, depth, origin) < 0:
+        if machine.finals[work.states[depth]] or not read_on(machine, work, depth):
             return False
         depth += 1
-    return False
+    return True
 
 
 @part
 def completes(machine, work, depth):
     """Whether the shortest text after the first bytes of a word can be cut."""
     while work.chars[depth]:
-        if depth + 1 == len(work.states) or not advance(machine, work, depth, machine.next_bytes[work.states[depth]], 0):
+        if not read_on(machine, work, depth):
             return False
         depth += 1
     return is_live(machine, work.states[depth], work.cuts[depth])

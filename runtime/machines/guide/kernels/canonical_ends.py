@@ -8,28 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel, part
-from fst.machines.guide.kernels.canonical import advance, last_of, load_place, may_end
-
-NOT_FOUND = -1
-
-
-@part
-def count_back(machine, work, depth):
-    """The number of tokens of the word between the depths 0 and `depth`; `NOT_FOUND` if no token begins at 0."""
-    count = np.int64(0)
-    while depth > 0:
-        last = last_of(machine, work, depth)
-        if last < 0:
-            return np.int64(NOT_FOUND)
-        depth -= machine.sizes[last]
-        count += 1
-    return count if depth == 0 else np.int64(NOT_FOUND)
-
-
-@part
-def read_on(machine, work, depth):
-    """Read another byte of the shortest text, inside a word; return whether there is room, and all automata read it."""
-    return depth + 1 < len(work.states) and advance(machine, work, depth, machine.next_bytes[work.states[depth]], 0)
+from fst.machines.guide.kernels.canonical import NOT_FOUND, advance, count_back, load_place, may_end, read_on
 
 
 @part
@@ -66,7 +45,7 @@ def count_words(machine, work, depth):
         if not advance(machine, work, 0, machine.next_bytes[state], 1):
             return np.int64(NOT_FOUND)
         depth = end_of_word(machine, work, 1)
-        tokens = count_back(machine, work, depth) if depth >= 0 else np.int64(NOT_FOUND)
+        tokens = count_back(machine, work, depth, 0) if depth >= 0 else np.int64(NOT_FOUND)
         if tokens < 0:
             return tokens
         count += tokens
@@ -77,7 +56,7 @@ def count_after(machine, work, depth):
     """The number of tokens after the place at depth 0, if the shortest text after `depth` keeps the cut at the place; else `NOT_FOUND`."""
     while True:
         if may_end(machine, work, depth):
-            first = count_back(machine, work, depth)
+            first = count_back(machine, work, depth, 0)
             if first >= 0:
                 rest = count_words(machine, work, depth)
                 return first + rest if rest >= 0 else rest
@@ -90,7 +69,7 @@ def count_after(machine, work, depth):
 def count_new_word(machine, work):
     """The number of tokens after the place at depth 0, where a word begins whose first byte is already read to row 1; or `NOT_FOUND`."""
     depth = end_of_word(machine, work, 1)
-    first = count_back(machine, work, depth) if depth >= 0 else np.int64(NOT_FOUND)
+    first = count_back(machine, work, depth, 0) if depth >= 0 else np.int64(NOT_FOUND)
     rest = count_words(machine, work, depth) if first >= 0 else first
     return first + rest if rest >= 0 else rest
 
