@@ -30,7 +30,7 @@ class TableTexts(Protocol):
 
     @property
     def cut(self) -> str:
-        """The place below which values without a schema are left out, once all parts are made; "": there is none."""
+        """The place below which values without a schema are left out; empty if none are. It is complete once all parts are made."""
 
     def part(self, number: int) -> Part:
         """Part 0, or a part that is called by a part made before."""

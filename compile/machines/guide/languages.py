@@ -20,7 +20,7 @@ MAX_STATES = 1 << 17  # maximum number of states of a deterministic automaton, u
 MAX_PAIRS = 1 << 19  # maximum number of states of a product of two automata
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # average number of states of a set
-FEW_MERGED = 64  # a round that merges fewer than one of so many states is the last
+FEW_MERGED = 64  # rounds end when one merges less than one state in 64
 MANY_CELLS = 1 << 24  # maximum number of next states for full minimization; larger automata may keep some equivalent states
 
 

@@ -46,7 +46,7 @@ def leave_names(labels, skips, tokens, none, root, end, other, inner, arcs):
         labels, skips, tokens, none: the trie, see `fst.machines.guide.vocabulary.nodes_of`, of names of characters of ASCII that need no
             escape in JSON, each after a quotation mark.
         root: the state of the first node.
-        end: the state after the closing quotation mark of a name that is none of these.
+        end: the state after the closing quotation mark of another name.
         other: the state after a character that leaves the trie.
         inner: the state of the second node; those of the following nodes are the next numbers.
         arcs: output, int32[6 * nodes, 4]: at most four ranges around quotation mark and backslash, and two for each child.

@@ -140,7 +140,7 @@ def make_part(start, drawn, work, made):
         made: output, a `fst.compile.machines.guide.part_builder.Made`.
 
     Returns:
-        The number of states; 0: there is no text.
+        The number of states; 0 if the part has no text.
     """
     count = write_out(drawn, work.arcs)
     work.queue[0] = start

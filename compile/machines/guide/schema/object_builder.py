@@ -19,7 +19,7 @@ class ObjectBuilder(ValueBuilder):
     """A builder of the part of a term of objects."""
 
     def objects(self, term: Objects) -> Part | None:
-        """The part of the texts of a term; None if there is none."""
+        """The part of the texts of a term; None if it has none."""
         start, last, end = self.state(), self.state(), self.state()
         algebra = self.algebra
         self._is_large = len(term.named) > FEW
@@ -287,9 +287,9 @@ class _Section:
         rest: other properties.
         least, most: the bounds of their number; None: no bound.
         witnesses: pairs: the numbers of the keys that a property uses because it meets elements of the term's `some`, and the property.
-        plans: the plans, one of which a tally begins with. Without `most`, each element of `some` has a key; one plan needs all of them.
-            With `most`, the number of missing keys must be the number of properties that are still needed: so each set of elements that one
-            property can meet has a key, and a plan needs the keys of sets that contain each element once.
+        plans: a tally begins with one of the plans, each of which needs some keys. Without `most`, each element of `some` has a key, and
+            the only plan needs all of them. With `most`, the number of missing keys must be the number of properties that are still needed:
+            each set of elements that one property can meet has a key, and a plan needs the keys of sets that contain each element once.
         is_tallied: whether a tally counts the properties, or notes their keys as used.
     """
 

@@ -43,7 +43,7 @@ class SchemaParts:
         bounds: the bounds of a table; None: there are none.
 
     Attributes:
-        cut: the path of a schema below which values without a schema are left out because of the bounds; "": there is none.
+        cut: the path of a schema below which the bounds leave out values without a schema; empty if they leave out nothing.
 
     Raises:
         UnsupportedError: a keyword is not covered, or the schema allows no value; the message contains the path in the schema.

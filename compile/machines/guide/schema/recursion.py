@@ -39,7 +39,7 @@ class Recursion:
             opened: the recursive schemas that are open around it, by id. The result leaves out those that this schema never applies again.
 
         Raises:
-            LocatedError: the schema is entered inside itself, and there is no depth.
+            LocatedError: the schema contains itself, and no depth is given.
         """
         group = self._groups.get(id(schema))
         if group is None:

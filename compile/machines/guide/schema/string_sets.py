@@ -308,7 +308,7 @@ class Counted(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no such string."""
+        """Whether the set contains no string."""
         return self.language.is_empty or (self.most is not None and self.most < self.shortest[0])
 
 
