@@ -24,6 +24,7 @@ from fst.runtime.sessions.reading import START, Checkpoint, Reader, Step
 from fst.runtime.workspace import Ids
 
 BLOCK = 1 << 12  # characters to read at a time: small blocks need more calls, large ones take longer to read again; see LOG, "Sessions"
+TURN = 1 << 15  # characters; an appended text with at most as many is one block: chats append such texts, and seldom edit them
 MOST_FIXED = 1 << 10  # ids; a chunk of appended ids with fewer is merged with the next appended ids
 UNFINISHED = "\ufffd"  # the end of the text of ids that end inside a character
 FEW = 16  # for fewer ids, a loop of Python is faster than NumPy
@@ -105,7 +106,8 @@ def appended(version: Version, new: str, reader: Reader) -> tuple[Version, Chang
     chunks, last = version.chunks, version.last
     before = last or (chunks[chunks.chunks - 1] if chunks.chunks else None)
     at, ahead = (before.after, before.ahead) if before else (START, 0)
-    made, step, rest = _read(at, ahead, version.rest + new, reader, ends=True)
+    text = version.rest + new
+    made, step, rest = _read(at, max(ahead, len(text) if len(text) <= TURN else BLOCK), text, reader, ends=True)
     ids = joined([*[chunk.ids for chunk in made], step.rest])
     same = _common(version.rest_ids, ids)
     change = Change(version.before_rest + same, len(version.rest_ids) - same, ids[same:])
@@ -177,7 +179,9 @@ class _Walk:
     def __init__(self, version: Version, begin: int, end: int, new: str, reader: Reader) -> None:
         self._version, self._chunks, self._reader = version, version.all_chunks, reader
         self.first, start, self.count, self.before = _first(self._chunks, begin)
-        self.old, self.made, self.following, self.border = list[Chunk](), list[Chunk](), self.first, start
+        self.old: list[Chunk] = []
+        self.made: list[Chunk] = []
+        self.following, self.border = self.first, start
         self.next, self.least = self._chunk_at(self.first), 0
         self.at, self.ahead = self._state_at_border()
         if self.before and self.before.is_fixed and self.next and self.next.is_fixed:
@@ -259,7 +263,7 @@ class _Walk:
 
     def _read(self, *, ends: bool = False) -> Step:
         """Read the unread text, after which the text may end; append chunks, and return the last step."""
-        made, step, self.unread = _read(self.at, self.ahead, self.unread, self._reader, ends=ends)
+        made, step, self.unread = _read(self.at, max(self.ahead, BLOCK), self.unread, self._reader, ends=ends)
         self.at, self.made, self.ahead = made[-1].after if made else self.at, self.made + made, len(self.unread)
         self.least = 0 if made or len(self.unread) < 4 * BLOCK else 2 * len(self.unread)
         return step
@@ -269,19 +273,20 @@ def _fixed(begin: int, end: int) -> ValueError:
     return ValueError(f"the range is {begin} to {end}; expected text that is not from append_ids; edit the text before or after it")
 
 
-def _read(at: Checkpoint, ahead: int, text: str, reader: Reader, *, ends: bool) -> tuple[list[Chunk], Step, str]:
+def _read(at: Checkpoint, first: int, text: str, reader: Reader, *, ends: bool) -> tuple[list[Chunk], Step, str]:
     """Read a text that continues or ends.
 
     Args:
         at: the checkpoint before the text.
-        ahead: the number of characters on which the chunk before the text depends.
+        first: the number of characters to read first, at least those on which the chunk before the text depends.
         text, reader: the text, and its reader.
         ends: whether the text ends.
 
     Returns:
         New chunks; the last step, with the ids after the chunks if the text ends; and the text after the chunks.
     """
-    made, read, end = list[Chunk](), 0, max(BLOCK, ahead)
+    made: list[Chunk] = []
+    read, end = 0, first
     while True:
         is_last = end >= len(text)
         step = reader.read(at, piece := text[read:end], ends=ends and is_last)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from fst.runtime.encoder import Encoder
 from fst.runtime.sessions.cuts import longest_beginning, longest_end
 from fst.runtime.sessions.reading import START, Checkpoint, Reader
 from fst.runtime.sessions.segments import SegmentEncoder
-from fst.runtime.sessions.session import Session, Tools, checked
+from fst.runtime.sessions.session import Session, Tools, checked, whole
 from fst.runtime.workspace import Ids, Workspace
 from fst.tables.header import AddedTokens
 
@@ -57,7 +56,7 @@ class SessionEncoder(Encoder):
         Args:
             text: a str.
             tokens: the maximum number of ids, at least 0. 0: the result is empty.
-            side: the side of the text that is kept, "left" or "right".
+            side: the side of the text that is kept, "left" or "right"; ``truncation_side`` of ``transformers`` is the side that is cut off.
 
         Returns:
             The longest beginning (or end) of the text whose `encode` has at most `tokens` ids; and the number of these ids. A longer text
@@ -65,6 +64,7 @@ class SessionEncoder(Encoder):
 
         Raises:
             TextError: the argument is not text, or the result has a character that the vocabulary cannot encode.
+            TypeError: `tokens` is not a whole number.
             ValueError: `tokens` is negative, or `side` has an unknown value.
 
         Examples:
@@ -74,9 +74,9 @@ class SessionEncoder(Encoder):
             >>> tok.cut("unable unfit fit", tokens=3), tok.cut("unable unfit fit", tokens=2, side="right")
             (('unable unfit ', 3), (' unfit fit', 2))
         """
-        most = index(tokens)
+        most = whole("tokens", tokens)
         if most < 0:
-            raise ValueError(f"tokens is {most}; expected at least 0")
+            raise ValueError(f"tokens is {most}; expected at least 0, the maximum number of ids")
         if side not in SIDES:
             raise ValueError(not_one_of("side", side, SIDES))
         if not isinstance(text, str) or not most:
@@ -100,7 +100,7 @@ class SessionEncoder(Encoder):
             begin in one part and end in the next.
 
         Raises:
-            TextError: an item is not a pair with a text, or a text has a character that the vocabulary cannot encode.
+            TextError: `parts` is not a row of pairs with texts, or a text has a character that the vocabulary cannot encode.
             UnsupportedError: some part allows added tokens, but the vocabulary does not support `offsets`; or the normalizer changes text
                 before it is searched for an added token.
 

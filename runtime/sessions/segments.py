@@ -38,6 +38,8 @@ class SegmentEncoder:
 
     def encode(self, parts: Iterable[Any]) -> Ids:
         """Encode parts; return the ids, int32[n]. See `fst.Tokenizer.encode_segments`."""
+        if not isinstance(parts, Iterable):
+            raise TextError(f"parts is {quoted(parts)}; expected pairs of a text and a flag; pass [(text, False)]")
         texts, found = [""], list[str]()  # the texts between added tokens, and the contents of these tokens
         for allows, run in groupby([*map(_part, parts)], itemgetter(1)):
             text, at = "".join(map(itemgetter(0), run)), 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.errors import TextError, quoted
+from fst.core.random import is_index
+from fst.errors import TextError, counted, quoted
 from fst.runtime.rows.texts import wrong_at
 from fst.runtime.sessions.edits import EMPTY, Change, Version, appended, edited, with_ids
 from fst.runtime.sessions.reading import Checkpoint, Reader
@@ -24,6 +25,9 @@ class Mark:
 
     def __init__(self, number: int, version: Version) -> None:
         self.number, self.version = number, version
+
+    def __repr__(self) -> str:
+        return f"<fst.Session mark at {counted(self.version.characters, 'character')}>"
 
 
 class Tools(NamedTuple):
@@ -83,7 +87,7 @@ class Session:
         return self._version.characters
 
     def __repr__(self) -> str:
-        return f"<fst.Session of {len(self)} characters>"
+        return f"<fst.Session of {counted(len(self), 'character')}>"
 
     @property
     def text(self) -> str:
@@ -145,9 +149,10 @@ class Session:
 
         Raises:
             TextError: as in `append`.
+            TypeError: a position is not a whole number.
             ValueError: the range is not in the text, or contains text from `append_ids`; or as in `append`.
         """
-        begin, end = index(begin), index(end)
+        begin, end = whole("begin", begin), whole("end", end)
         if not 0 <= begin <= end <= len(self):
             raise ValueError(f"the range is {begin} to {end}; expected 0 <= begin <= end <= {len(self)}, the number of characters")
         if begin == len(self):
@@ -178,7 +183,9 @@ class Session:
             >>> s.text, s.ids, s.is_canonical
             ('unable', array([1, 3, 4], dtype=int32), False)
         """
-        numbers = [*map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+        if not isinstance(ids, Iterable):
+            raise TypeError(f"ids is {quoted(ids)}; expected a row of whole numbers")
+        numbers = [whole("an id", number) for number in (ids.tolist() if isinstance(ids, np.ndarray) else ids)]
         wrong = next((number for number in numbers if not self._tools.has_id(number)), None)
         if wrong is not None:
             raise ValueError(f"an id is {wrong}; expected the id of a token; leave out other numbers")
@@ -239,3 +246,10 @@ def checked(text: object) -> None:
     place = None if text.isascii() else wrong_at(text)
     if place is not None:
         raise TextError(f"position {place} of the given text: a lone surrogate; mend the text", place=place)
+
+
+def whole(name: str, value: Any) -> int:
+    """Check that an argument is a whole number."""
+    if not is_index(value):
+        raise TypeError(f"{name} is {quoted(value)}; expected a whole number")
+    return index(value)

@@ -288,3 +288,25 @@ class TestLearnVocabulary:
         learnt = (tmp_path / "learnt.txt").read_text(encoding="utf-8").splitlines()
         assert learnt[1] == "[UNK]"
         assert "software" in learnt
+
+
+class TestChat:
+    """`examples/chat.py`."""
+
+    def test_turns(self) -> None:
+        """After each turn, the ids are those of the whole conversation, and only the ids of the last message are read."""
+        chat = importlib.import_module("chat")
+        found = CliRunner().invoke(chat.main, [ENGLISH, str(EXAMPLES.parent / "LICENSE"), "--turns", "4"], catch_exceptions=False)
+        assert found.exit_code == 0
+        numbers = [[int(number) for number in re.findall(r"(\d+) (?:ids|to read)", line)] for line in found.output.splitlines()]
+        assert len(numbers) == 4
+        assert numbers[0][0] == 0
+        assert all(cached > 200 and read < 30 for cached, read in numbers[1:])
+
+    def test_another_beginning(self, english: fst.Tokenizer) -> None:
+        """A conversation with another beginning has no ids in the cache."""
+        chat = importlib.import_module("chat")
+        server = chat.Conversation(english)
+        server.receive("unaffable[SEP]")
+        assert server.receive("un[SEP]") == (0, 2)
+        assert server.receive("un[SEP]unaffable[SEP]") == (2, 4)

@@ -64,7 +64,8 @@ def found(known: list[Chunk], place: int) -> tuple[int, int, int]:
 )
 def test_an_edit_reads_little(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit in the middle of a text, or in its fork, replaces a few chunks, and shares all others."""
-    monkeypatch.setattr(edits, "BLOCK", 100)
+    for size in ("BLOCK", "TURN"):
+        monkeypatch.setattr(edits, size, 100)
     tok: Any = fst.Tokenizer(table_of(name))
     session = tok.session(text * 600)
     before = [*session._version.all_chunks]

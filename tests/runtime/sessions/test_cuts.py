@@ -77,7 +77,7 @@ def test_a_long_word() -> None:
     [
         ("a", {"tokens": -1}, ValueError, "tokens is -1; expected at least 0"),
         ("a", {"tokens": 1, "side": "end"}, ValueError, "side is 'end'; expected 'left' or 'right'"),
-        ("a", {"tokens": 1.5}, TypeError, "cannot be interpreted as an integer"),
+        ("a", {"tokens": 1.5}, TypeError, "tokens is 1.5; expected a whole number"),
         (b"a", {"tokens": 1}, fst.TextError, "the text is bytes; expected str"),
         ("ab\ud800", {"tokens": 9}, fst.TextError, "position 2 of the given text: a lone surrogate"),
         ("ab" * 999 + "\ud800", {"tokens": 9999}, fst.TextError, "a lone surrogate"),

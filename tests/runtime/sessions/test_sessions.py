@@ -143,8 +143,11 @@ def test_marks() -> None:
         (lambda session: session.edit(3, 3, "x"), ValueError, "expected text that is not from append_ids"),
         (lambda session: session.append_ids([1, 10**6]), ValueError, "an id is 1000000; expected the id of a token"),
         (lambda session: session.append_ids([-1]), ValueError, "an id is -1; expected the id of a token"),
-        (lambda session: session.append_ids([1.5]), TypeError, "cannot be interpreted as an integer"),
-        (lambda session: session.edit("1", 1, ""), TypeError, "cannot be interpreted as an integer"),
+        (lambda session: session.append_ids([1.5]), TypeError, "an id is 1.5; expected a whole number"),
+        (lambda session: session.append_ids([True]), TypeError, "an id is True; expected a whole number"),
+        (lambda session: session.append_ids(3), TypeError, "ids is 3; expected a row of whole numbers"),
+        (lambda session: session.edit("1", 1, ""), TypeError, "begin is '1'; expected a whole number"),
+        (lambda session: session.edit(0, None, ""), TypeError, "end is None; expected a whole number"),
     ],
 )
 def test_errors_change_nothing(call: Any, error: type[Exception], message: str) -> None:
