@@ -105,11 +105,11 @@ class Session:
     def certain(self) -> int:
         """The number of leading ids that no appended text can change. A cache of a model's states may keep these ids.
 
-        For byte-level BPE with an automaton and without a normalizer, the number includes ids inside a last pre-token of up to 1,024
-        characters. For other vocabularies, all ids of the last pre-token count as uncertain.
+        For byte-level BPE with an automaton, the number includes ids inside a last pre-token of up to 1,024 characters, if the normalizer
+        only maps and composes characters. Otherwise, all ids of the last pre-token count as uncertain.
         """
         version = self._version
-        return version.before_rest + (version.rest_certain or self._tools.certain_in(version.rest, version.rest_ids))
+        return version.before_rest + max(version.rest_certain, self._tools.certain_in(version.rest, version.rest_ids))
 
     @property
     def is_canonical(self) -> bool:

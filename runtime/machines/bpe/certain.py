@@ -20,6 +20,8 @@ from fst.automata.rows import PAGE_BITS, ROOT
 from fst.core.lazy import Lazy
 from fst.machines.bpe.automaton import ENTRY, step
 from fst.machines.bpe.table import BpeTable
+from fst.runtime.front_end import TextFrontEnd
+from fst.runtime.rows.texts import units
 from fst.runtime.workspace import Ids
 from fst.text.splitter import DEAD, START
 
@@ -43,9 +45,11 @@ class CertainTokens:
 
     @staticmethod
     def can_read(table: BpeTable) -> bool:
-        """Whether tokens of a table depend only on the bytes of a pre-token."""
-        model, text = table.metadata.model, table.metadata.text
-        changes = text.normalizer or model.missing_bytes or model.continuing_subword_prefix or model.end_of_word_suffix
+        """Whether tokens of a table depend only on the bytes of a pre-token, which a normalizer may compose."""
+        model, by = table.metadata.model, table.metadata.text.normalizer
+        changes = (by and (by.edits or not by.is_plain or table.metadata.added_tokens.contextual)) or (
+            model.missing_bytes or model.continuing_subword_prefix or model.end_of_word_suffix
+        )
         return table.has_automaton and not changes and not len(table.byte_kinds) and not table.drops_bytes and not model.joins_words
 
     def count(self, text: str, ids: Ids) -> int:
@@ -140,6 +144,12 @@ class CertainTokens:
         """The number of characters at the end of a text that may be the beginning of an added token."""
         sizes = (size for special in self._specials for size in range(1, len(special)) if text.endswith(special[:size]))
         return max(sizes, default=0)
+
+
+def before_border(text: str, front_end: TextFrontEnd) -> str:
+    """The beginning of an unfinished text that is normalized independently of the text after it."""
+    data = units(text, np.dtype(np.uint8))
+    return bytes(data[: front_end.border(data, np.array([0, len(data)]), np.zeros(3, np.uint64))]).decode()
 
 
 def _tokens_before(at: int, lasts: NDArray[np.int64], sizes: list[int]) -> list[int]:

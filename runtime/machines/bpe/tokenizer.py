@@ -17,7 +17,7 @@ from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
-from fst.runtime.machines.bpe.certain import CertainTokens
+from fst.runtime.machines.bpe.certain import MOST, CertainTokens, before_border
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Kernel, Runner
@@ -104,7 +104,13 @@ class BpeTokenizer(PretokenTokenizer):
         return self._decoder_of_all.skipping(self._skipped)
 
     def _certain_in(self, text: str, ids: Ids) -> int:
-        return self._certain_tokens.count(text, ids) if self._certain_tokens else 0
+        by, normalizer, front_end = self._certain_tokens, self._table.metadata.text.normalizer, self._ids_runner.front_end
+        if by is None or normalizer is None or front_end is None or len(text) > MOST:
+            return by.count(text, ids) if by else 0
+        known = before_border(text, front_end)
+        ids_of_known = self.encode(known, add_special_tokens=False)
+        found = by.count(normalizer.normalized(known)[0], ids_of_known)
+        return found if np.array_equal(ids_of_known[:found], ids[:found]) else 0
 
     @Lazy
     def _certain_tokens(self) -> CertainTokens | None:

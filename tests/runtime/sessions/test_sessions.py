@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import json
 from itertools import product, zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support import kept
-from support.conformance.samples import unigram_document
+from support.conformance.samples import GPT2, MERGES, unigram_document
 from support.conformance.ways import table_of
+from support.machines.documents import byte_level
 from support.shared_data import SHARED, needs_shared
 
 import fst
@@ -48,14 +50,30 @@ def bare(tok: Any, text: str) -> list[int]:
 )
 def test_certain_ids_never_change(name: str, letters: str) -> None:
     """For all short texts over an alphabet, and all short texts that are appended, the certain ids stay."""
-    tok = made(name)
+    check_certain(made(name), letters)
+
+
+def check_certain(tok: Any, letters: str) -> None:
+    """Check all short texts over an alphabet."""
     texts = ["".join(chosen) for size in range(4) for chosen in product(letters, repeat=size)]
     appended = texts[1 : 1 + len(letters) + len(letters) ** 2]
     for text in texts:
         session = tok.session(text)
-        ids = session.ids.tolist()
+        ids, certain = session.ids.tolist(), session.certain
         for more in appended:
-            assert bare(tok, text + more)[: session.certain] == ids[: session.certain], (text, more)
+            assert bare(tok, text + more)[:certain] == ids[:certain], (text, more)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC", "NFD"])
+def test_certain_ids_inside_a_composed_word(form: str, tmp_path: Path) -> None:
+    """With a normalizer that composes, ids inside an unfinished word are certain, and stay."""
+    document = byte_level(GPT2, [*MERGES, (b"\xcc", b"\x81")], [], ["<s>x"])
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({**document, "normalizer": {"type": form}}), encoding="utf-8")
+    tok: Any = fst.Tokenizer(tokenizer(path))
+    check_certain(tok, "ae\u0301é ")
+    session = tok.session("e\u0301 " + "b" * 9)
+    assert len(session.ids) - session.certain == 1  # a mark may compose with the last letter
 
 
 @pytest.mark.parametrize(
@@ -81,9 +99,10 @@ def test_certain_ids_are_all_that_never_change(name: str, letters: str, size: in
 
 @needs_shared
 @pytest.mark.parametrize("file", ["en_books_20MB.txt", "code_python.txt", "docs_zh.md"])
-def test_nearly_all_ids_are_certain(file: str) -> None:
-    """With GPT-2's splitter, at most 32 ids are uncertain, in English, code and Chinese."""
-    tok = gpt2()
+@pytest.mark.parametrize("name", ["gpt2/tokenizer.json", "qwen3/tokenizer.json.gz"])
+def test_nearly_all_ids_are_certain(name: str, file: str) -> None:
+    """At most 32 ids are uncertain, in English, code and Chinese, with and without a normalizer."""
+    tok = fst.Tokenizer(kept.tokenizer(SHARED / "vocab_bpe" / name))
     text = (SHARED / "corpora" / file).read_text("utf-8")[:30_000]
     session = tok.session()
     for begin in range(0, len(text), 50):
