@@ -32,6 +32,7 @@ COMMANDS = {
     "bench": "fst.cli.commands.bench.command",
     "explain": "fst.cli.commands.explain.command",
     "warmup": "fst.cli.commands.warmup.command",
+    "cache": "fst.cli.commands.cache",
 }
 
 

@@ -145,6 +145,7 @@ def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Store tables in a folder that all workers of a run share."""
     kept.FOLDER = shared(tmp_path_factory, "kept")
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")  # the tables of tokenizers from other libraries
+    os.environ.pop("FST_CACHE", None)
 
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cli.peers.references import DOCUMENT, MODEL, RANKS, SentencePiece, Tiktoken, Tokenizers, kind, library
+from fst.cli.peers.references import SentencePiece, Tiktoken, Tokenizers, kind, library
 from fst.compile.files import contents
+from fst.compile.sources.inputs import DOCUMENT, PIECES, RANKS
 from fst.errors import FstError, UnsupportedError, VocabularyError, reason
 
-KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODEL: "a model of sentencepiece"}
+KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", PIECES: "a model of sentencepiece"}
 
 
 class Peer(NamedTuple):
@@ -47,7 +48,7 @@ def sentencepiece(path: Path, threads: int) -> Peer:
 
 def gigatoken(path: Path, threads: int) -> Peer:
     """A tokenizer of `gigatoken`. Its fastest method returns an array of the library `awkward`."""
-    reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
+    reads = {DOCUMENT: _of_document, RANKS: _of_ranks, PIECES: _of_model}
     tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
     return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
 
@@ -86,8 +87,8 @@ class Library(NamedTuple):
 LIBRARIES: Mapping[str, Library] = {
     "tokenizers": Library(tokenizers, (DOCUMENT,), is_caching=True),
     "tiktoken": Library(tiktoken, (RANKS,), is_caching=False),
-    "sentencepiece": Library(sentencepiece, (MODEL,), is_caching=False),
-    "gigatoken": Library(gigatoken, (DOCUMENT, RANKS, MODEL), is_caching=True),
+    "sentencepiece": Library(sentencepiece, (PIECES,), is_caching=False),
+    "gigatoken": Library(gigatoken, (DOCUMENT, RANKS, PIECES), is_caching=True),
 }
 
 

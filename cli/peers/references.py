@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fst.compile.files import contents, read_text
-from fst.compile.sources import tekken, tiktoken
+from fst.compile.sources import tiktoken
+from fst.compile.sources.inputs import DOCUMENT, PIECES, RANKS, TEKKEN, single_files
 from fst.compile.sources.pretrained import sentencepiece
-from fst.compile.sources.read import is_model, single_files
-from fst.compile.sources.sentencepiece import model_file
+from fst.compile.sources.read import is_model
 from fst.errors import UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import spelled
 
-DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model_file.SUFFIX  # the kinds of files that references read
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXTRA = "the extra bench, in the repository pip install '.[bench]'"
 EXCERPT = 60  # maximum characters of an error message of the reference
@@ -40,7 +39,7 @@ class Reference(Protocol):
 def reference(path: Path) -> Reference:
     """The reference tokenizer for a file, or for the first of `files` in a folder."""
     found = files(path)[0]
-    if path.is_dir() and kind(found) == MODEL and sentencepiece.names_class(path):
+    if path.is_dir() and kind(found) == PIECES and sentencepiece.names_class(path):
         raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
     return REFERENCES[kind(found)](found)
 
@@ -49,7 +48,7 @@ def files(path: Path) -> list[Path]:
     """The files that a reference library may read: the given file, or the files in the given folder, tokenizer.json first."""
     if not path.is_dir():
         return [path]
-    named = [path / DOCUMENT, *(file for file in single_files(path) if not file.name.startswith(tekken.FILE))]
+    named = [path / DOCUMENT, *(file for file in single_files(path) if not file.name.startswith(TEKKEN))]
     found = [*filter(Path.exists, named)]
     if not found:
         raise VocabularyError(f"{path}: a folder without {DOCUMENT}; {NAME_ONE}")
@@ -57,8 +56,8 @@ def files(path: Path) -> list[Path]:
 
 
 def kind(path: Path) -> str:
-    """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`."""
-    return MODEL if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
+    """The kind of a file: `DOCUMENT`, `RANKS` or `PIECES`."""
+    return PIECES if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
 
 
 def _text(path: Path) -> str:
@@ -172,4 +171,4 @@ class SentencePiece:
         return len(text.encode()[: pieces[token].begin].decode()) if token < len(pieces) else len(text)
 
 
-REFERENCES: Mapping[str, Callable[[Path], Reference]] = {DOCUMENT: Tokenizers, RANKS: Tiktoken, MODEL: SentencePiece}
+REFERENCES: Mapping[str, Callable[[Path], Reference]] = {DOCUMENT: Tokenizers, RANKS: Tiktoken, PIECES: SentencePiece}

@@ -14,6 +14,7 @@ from fst.errors import UnsupportedError, reason
 from fst.tables.live import exported_text
 
 Json = dict[str, Any]
+asked: set[Path] = set()  # the folders that `transformers` has read for this process; it may have read any file, and its version counts
 
 
 def exported(source: Any) -> tuple[Json, Json]:
@@ -32,6 +33,7 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
         from transformers import AutoTokenizer
     except ImportError:
         raise UnsupportedError(f"{why}; or install transformers, which makes the others: pip install transformers") from None
+    asked.add(folder)
     try:
         made = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # any part of `transformers` may raise any error

@@ -8,15 +8,15 @@ from typing import Any
 
 from fst.compile.files import parse_json, read_text
 from fst.compile.machines.bpe.model import pairs
+from fst.compile.sources.inputs import IDS, MERGES
 from fst.errors import VocabularyError, quoted
 
-VOCABULARY, MERGES = "vocab.json", "merges.txt"
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
 def document(folder: Path) -> dict[str, Any]:
     """The ``tokenizer.json`` that ``ByteLevelBPETokenizer`` of `tokenizers` makes from the two files in a folder."""
-    path = folder / VOCABULARY
+    path = folder / IDS
     vocabulary = parse_json(read_text(path), path)
     if not isinstance(vocabulary, Mapping):
         raise VocabularyError(f"{path} is not a JSON object that maps tokens to ids, but {quoted(vocabulary)}")

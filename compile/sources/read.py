@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
+from fst.compile.sources.inputs import CONFIG, FILES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, sentencepiece
@@ -27,51 +27,13 @@ from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, qu
 from fst.tables.header import FLAGS, RULES
 from fst.tables.live import is_encoding, is_live, is_processor
 
-# The name of a model, or owner and name. A name with the ending of a file is taken as a missing file, not as a model.
-NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
 TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # options of the text pipeline; all other options of WordPiece are fields of the model
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
-SINGLE = (tiktoken.SUFFIX, model_file.SUFFIX)
 LIVE = "the tokenizer"  # the name of a live tokenizer in messages
 Given = Mapping[str, Any]
 NO_OPTIONS: Given = {}
-
-
-def is_name(source: object) -> bool:
-    """Whether a source may be the name of a model on the Hub.
-
-    Examples:
-        >>> is_name("BAAI/bge-small-en-v1.5"), is_name("bert-base-uncased"), is_name("models/bert/vocab.txt"), is_name("./bert")
-        (True, True, False, False)
-    """
-    return isinstance(source, str) and NAME.fullmatch(source) is not None
-
-
-def fetched(name: str, files: tuple[str, ...]) -> Path:
-    """The folder in huggingface_hub's cache that contains the requested files that the model has, all of the same version.
-
-    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
-    """
-    absent = f"there is no file or folder {name!r}"
-    try:
-        from huggingface_hub import errors, snapshot_download
-    except ImportError:
-        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers") from None
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(files)))
-    except errors.HFValidationError:
-        raise VocabularyError(f"{absent}, and it is not the name of a model on the Hugging Face Hub either") from None
-    except errors.GatedRepoError:
-        raise VocabularyError(
-            f"{name!r} on the Hugging Face Hub has restricted access; request it there, then run `hf auth login`"
-        ) from None
-    except errors.RepositoryNotFoundError:
-        raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
-    except Exception as error:  # no network, no response, or not in the cache; the error's class differs between versions
-        reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
-        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None
 
 
 def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
@@ -81,7 +43,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
-        return _of_path(_found(source), given, str(source), kind)
+        return _of_path(located(source), given, str(source), kind)
     if isinstance(source, Mapping):
         raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
     if is_encoding(source):
@@ -107,38 +69,22 @@ def of_exported(exported: tuple[Any, Given], where: str, options: Given = NO_OPT
     return _checked(_of_exported(exported, Path(where), options, kind), where)
 
 
-def _found(source: str | Path) -> Path:
-    path = Path(source)
-    if is_name(source) and not path.exists():
-        return fetched(str(source), (*pretrained.FILES, *chat_templates.PATTERNS))
-    return path
-
-
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
     """Read a file or a folder. If reading fails and the first bytes show the kind of the file, the message names this kind."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
-        files = [path / name for name in pretrained.FILES] if path.is_dir() else [path]
+        files = [path / name for name in FILES] if path.is_dir() else [path]
         message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
         if message:
             raise VocabularyError(message) from None
         raise
 
 
-def single_files(folder: Path) -> list[Path]:
-    """The files in a folder that contain a complete vocabulary, with or without gzip.
-
-    Complete vocabularies are rank files of `tiktoken`, a tekken.json, and SentencePiece models.
-    """
-    names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
-    return [path for path, name in names.items() if name == tekken.FILE or name.endswith(SINGLE)]
-
-
 def is_model(path: Path) -> bool:
     """Whether a file is a SentencePiece model, by its content or its name. (Llama 3's tokenizer.model is a file of `tiktoken`.)"""
     begun = beginning(path, LOOKED_AT)
-    is_named = path.name.removesuffix(".gz").endswith(model_file.SUFFIX)
+    is_named = path.name.removesuffix(".gz").endswith(PIECES)
     return model_file.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
@@ -152,7 +98,7 @@ def exported(source: Any) -> tuple[Any, Given] | None:
     """
     if is_live(source):
         return live.exported(source)
-    path = _found(source)
+    path = located(source)
     if path.is_dir():
         found = _of_files(path)
         return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
@@ -164,7 +110,7 @@ def exported(source: Any) -> tuple[Any, Given] | None:
 
 def config_of(source: str | Path) -> Given:
     """The ``tokenizer_config.json`` of a folder or of the name of a model, with the class that the files name; empty for other sources."""
-    path = _found(source)
+    path = located(source)
     return pretrained.config_of(path) if path.is_dir() else {}
 
 
@@ -175,7 +121,7 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
 
 
 def _chat_templates(path: Path) -> Mapping[str, str]:
-    return chat_templates.of_folder(path, pretrained.json_object(path / pretrained.CONFIG) or {})
+    return chat_templates.of_folder(path, pretrained.json_object(path / CONFIG) or {})
 
 
 def _of_files(path: Path) -> tuple[Any, Given] | None:
@@ -199,7 +145,7 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if is_model(path):
         return _of_model(path, given, kind)
     text = read_text(path)
-    if suffix == tiktoken.SUFFIX or tiktoken.is_ranks(text):
+    if suffix == RANKS or tiktoken.is_ranks(text):
         need_kind("BPE", kind)
         return _of_ranks(text, path, given)
     if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):

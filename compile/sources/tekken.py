@@ -13,13 +13,13 @@ from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.machines.bpe.model import BpeModel
+from fst.compile.sources.inputs import TEKKEN
 from fst.compile.sources.tiktoken import base64_bytes, source_of
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.compile.text.source import MISTRAL, Source
 from fst.errors import FstError, VocabularyError, quoted, reason
 from fst.tables.header import AddedTokens
 
-FILE = "tekken.json"
 # The special tokens of files up to version v7, which do not list their special tokens.
 SPECIAL = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
@@ -45,7 +45,7 @@ def of_document(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
 
 
 def _of_parts(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
-    only(document, FILE, "config vocab special_tokens version type multimodal image audio")
+    only(document, TEKKEN, "config vocab special_tokens version type multimodal image audio")
     config = mapping(document["config"], "config")
     pattern, specials, size = (field_of(config, name, "config") for name in ("pattern", "default_num_special_tokens", "default_vocab_size"))
     if not isinstance(pattern, str):

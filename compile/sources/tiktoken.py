@@ -24,7 +24,6 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.pretokens.byte_letters import bytes_of
 from fst.tables.header import BYTE_LEVEL, AddedTokens
 
-SUFFIX = ".tiktoken"
 OPTIONS = ("encoding", "pattern", "special", "no_special")
 INPUTS = ["input_ids", "attention_mask"]
 LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)

@@ -8,8 +8,7 @@ from typing import Any
 
 from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources import kinds
-from fst.compile.sources.merges_txt import MERGES
-from fst.compile.sources.pretrained import folder
+from fst.compile.sources.inputs import ADDED, CONFIG, MERGES, MODEL, SPECIALS
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
@@ -40,7 +39,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
     """A description of a JSON object that was passed by mistake as a tokenizer.json, and the remedy; None if it may be a tokenizer.json."""
-    if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
+    if path.name in (CONFIG, SPECIALS, ADDED, MODEL):
         return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
         return f"maps {counted(len(source), 'token')} to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"

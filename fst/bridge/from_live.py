@@ -72,13 +72,27 @@ def is_table(path: str | Path) -> bool:
 
 
 def _of_vocabulary(source: str | Path) -> Table:
-    """The table of a file, a folder or a model on the Hugging Face Hub; a pickle of it contains the path of its file in the cache."""
+    """The table of a file, a folder or a model on the Hugging Face Hub; a pickle of it contains the path of its file in the cache.
+
+    Files that have not changed are not parsed: their bytes determine the table. This holds neither for a folder that `transformers` reads
+    nor for files that change while they are read; there, everything that was read determines it.
+    """
+    from fst.bridge.table_cache import table_with
+    from fst.compile.sources.inputs import contents_of, located
+
+    path = located(source)
+    content = contents_of(path)
+    kept: Table | None = table_with(content) if content else None
+    if kept is not None:
+        return kept
     from fst.compile.api import made_of
+    from fst.compile.sources import live
     from fst.compile.sources.read import read
 
-    found = read(source, {})
-    content = pickle.dumps(found, protocol=5)  # everything that determines the table; only its digest is used
-    return _cached(cut(str(source)), content, lambda: made_of(source, found))
+    found = read(path, {})
+    if content is None or path in live.asked or content != contents_of(path):
+        content = pickle.dumps(found, protocol=5)
+    return _cached(str(source), content, lambda: made_of(source, found))
 
 
 def _of_live(source: Any) -> Table:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic, sleep
@@ -62,6 +62,19 @@ def is_safe(status: os.stat_result) -> bool:
     return status.st_uid in trusted and not status.st_mode & WRITABLE_BY_ALL
 
 
+@contextmanager
+def alone(path: Path, mode: str) -> Iterator[None]:
+    """Open a file, wait until no other process is in this context with the same file, and make others wait until the context ends.
+
+    The system releases the lock of a process that dies. A process waits at most `PATIENCE` seconds; on a system or a file system without
+    locks, it does not wait.
+    """
+    with path.open(mode) as file:
+        if fcntl is not None:
+            _lock(file.fileno())
+        yield
+
+
 class CodeCache:
     """Files with the machine code that is compiled from a source file. `name`: the beginning of the names of files."""
 
@@ -106,14 +119,9 @@ class CodeCache:
     def turn(self) -> Iterator[None]:
         """Wait until no other process compiles code of this source file; then make other processes wait until the context ends.
 
-        The lock is on the source file, which every process can read; a separate lock file would have to be created, owned and removed. A
-        process waits at most `PATIENCE` seconds; on a file system without locks, it does not wait.
+        The lock is on the source file, which every process can read; a separate lock file would have to be created, owned and removed.
         """
-        if fcntl is None or not self.destination()[0]:
-            yield
-            return
-        with self._source.open("rb") as file:
-            _lock(file.fileno())
+        with alone(self._source, "rb") if self.destination()[0] else nullcontext():
             yield
 
     def destination(self) -> tuple[bool, str]:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.machines.bpe.score_merges import merges_of_scores
+from fst.compile.sources.inputs import PIECES
 from fst.compile.sources.kinds import STOPPED
-from fst.compile.sources.sentencepiece.model_file import SUFFIX, SentencePieceModel
+from fst.compile.sources.sentencepiece.model_file import SentencePieceModel
 from fst.core.json_numbers import reference_float
 from fst.errors import counted
 from fst.tables.header import CONTEXTUAL_FLAGS
@@ -267,7 +268,7 @@ class Trained:
         if Path(path).suffix == saving.TABLE:
             self.table().save(path)
         else:
-            is_model = Path(path).suffix == SUFFIX
+            is_model = Path(path).suffix == PIECES
             rule = None if self.pipeline is None else self.pipeline.rule
             document = self._document() if is_model else self.to_json()
             saving.save(document, self._scores, path, rule, files_of(document, self.settings, self.config))

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from fst.compile.machines.bpe.canonical_tokens import Merges
 from fst.compile.machines.bpe.model import COMMENT
-from fst.compile.sources.merges_txt import MERGES, VOCABULARY
-from fst.compile.sources.sentencepiece.model_file import SUFFIX as MODEL
-from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
+from fst.compile.sources.inputs import IDS, MERGES, PIECES, RANKS
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
@@ -31,7 +29,7 @@ Json = Mapping[str, Any]
 
 DOCUMENT, LINES, TABLE = "tokenizer.json", "vocab.txt", ".npz"
 VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
-OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
+OLDER: Mapping[str, Sequence[str]] = {"BPE": (IDS, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
 
 
 def save(
@@ -182,13 +180,13 @@ def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
     tokens = {token: number for token, number in ranks.items() if token}
     if len(tokens) < len(ranks):
-        _refuse(TIKTOKEN, "a token is empty, or contains a character that is not a letter of ByteLevel")
+        _refuse(RANKS, "a token is empty, or contains a character that is not a letter of ByteLevel")
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
     if missing:
-        _refuse(TIKTOKEN, f"{len(missing)} bytes are not tokens, such as {missing[0]:#04x}; train with all bytes in the alphabet")
+        _refuse(RANKS, f"{len(missing)} bytes are not tokens, such as {missing[0]:#04x}; train with all bytes in the alphabet")
     merges = [(bytes_of(left), bytes_of(right)) for left, right in document["model"]["merges"]]
     if list(Merges.of_ranks(tokens).pairs) != merges:
-        _refuse(TIKTOKEN, "its ids are not ranks: their order is not that of the merges")
+        _refuse(RANKS, "its ids are not ranks: their order is not that of the merges")
     return b"".join(b"%b %d\n" % (b64encode(token), number) for token, number in sorted(tokens.items(), key=lambda token: token[1]))
 
 
@@ -197,17 +195,17 @@ def _need_tiktoken(document: Json) -> None:
     parts = document["pre_tokenizer"] or {}
     steps = parts.get("pretokenizers", [parts])
     if not Pipeline(pre_tokenizer=parts).are_bytes:
-        _refuse(TIKTOKEN, "its tokens are not strings of bytes")
+        _refuse(RANKS, "its tokens are not strings of bytes")
     if document["normalizer"] is not None:
-        _refuse(TIKTOKEN, "it has a normalizer")
+        _refuse(RANKS, "it has a normalizer")
     if any(step.get("add_prefix_space") for step in steps):
-        _refuse(TIKTOKEN, "it has add_prefix_space")
+        _refuse(RANKS, "it has add_prefix_space")
     patterns = [step for step in steps if step["type"] != "ByteLevel" or step.get("use_regex", True)]
     if len(patterns) > 1 or any(step["type"] not in ("ByteLevel", "Split") for step in patterns):
-        _refuse(TIKTOKEN, "it splits by more than one pattern")
+        _refuse(RANKS, "it splits by more than one pattern")
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if document["model"].get(name):
-            _refuse(TIKTOKEN, f"it has {name}")
+            _refuse(RANKS, f"it has {name}")
 
 
 def _model(document: Json, scores: Sequence[float] | None, rule: str | None = None) -> bytes:
@@ -215,14 +213,14 @@ def _model(document: Json, scores: Sequence[float] | None, rule: str | None = No
     try:
         return model_file(model_of(document, scores, rule), rule)
     except ValueError as error:
-        _refuse(MODEL, str(error))
+        _refuse(PIECES, str(error))
 
 
 FORMS: Mapping[str, Form] = {
-    VOCABULARY: Form(_vocabulary, "BPE"),
+    IDS: Form(_vocabulary, "BPE"),
     MERGES: Form(_merges, "BPE"),
     ".json": Form(_document, "BPE and Unigram and WordPiece and WordLevel"),
     ".txt": Form(_lines, "WordPiece"),
-    TIKTOKEN: Form(_ranks, "BPE"),
-    MODEL: Form(_model, "Unigram and BPE"),
+    RANKS: Form(_ranks, "BPE"),
+    PIECES: Form(_model, "Unigram and BPE"),
 }

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from fst.compile.sources.inputs import CONFIG, TEMPLATE
 from fst.compile.sources.kinds import model_of
 from fst.compile.sources.pretrained.chat_templates import DEFAULT, by_name
-from fst.compile.sources.pretrained.chat_templates import FILE as TEMPLATE
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens
-from fst.compile.sources.pretrained.folder import CONFIG
 from fst.compile.sources.templates import BARE, of_post_processor
 from fst.core.json_fields import is_text
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted

@@ -60,7 +60,7 @@ MESSAGES = (
 )
 COMMANDS = (
     *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode", "draw", "convert"),
-    *("info", "verify", "bench", "count", "explain", "warmup"),
+    *("info", "verify", "bench", "count", "explain", "warmup", "cache"),
 )
 # Prints the number of threads of a command that imports numpy.
 THREADS = """

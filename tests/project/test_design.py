@@ -128,7 +128,7 @@ ONLY_IN = {
     "tokenizers": {
         *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),
     },
-    "huggingface_hub": {"compile/sources/read.py"},
+    "huggingface_hub": {"compile/sources/inputs.py"},
 }
 
 # Sources in which a word that is also a kind of table means something else.

@@ -17,6 +17,7 @@ from support.sources.pretrained import BERT, CASED, LINES, TOKENS, Json, added, 
 from support.tiers import examples, thinned
 
 import fst
+from fst.compile.sources.inputs import FILES
 from fst.compile.sources.pretrained import folder as pretrained
 
 
@@ -339,7 +340,7 @@ KEYS = (
 )  # fmt: skip
 
 
-@given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
+@given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(FILES))
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
     """A folder whose files have any content is compiled, or refused with an error of this package."""

@@ -36,13 +36,13 @@ def hint(source: str) -> str:
 
 def _of_text(path: Path) -> str:
     from fst.compile.files import beginning
+    from fst.compile.sources.inputs import PIECES, RANKS
     from fst.compile.sources.mistaken import mistaken
-    from fst.compile.sources.read import SINGLE
 
     begun = beginning(path, LOOKED_AT)
     if begun.startswith(b"["):
         return JSON
-    if begun.startswith(b"{") or path.name.removesuffix(".gz").endswith(SINGLE) or mistaken(path):
+    if begun.startswith(b"{") or path.name.removesuffix(".gz").endswith((RANKS, PIECES)) or mistaken(path):
         return ""
     try:
         lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # drop the last line, because it may be incomplete

@@ -104,7 +104,6 @@ def _files_of(source: Path) -> list[str]:
     """The files that the compiler may read for a source: the source itself, or the files in a folder."""
     if not source.is_dir():
         return [str(source)]
-    from fst.compile.sources.pretrained.folder import FILES
-    from fst.compile.sources.read import single_files
+    from fst.compile.sources.inputs import FILES, single_files
 
     return [str(path) for path in (*(source / name for name in FILES), *single_files(source))]

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.files import read_text
+from fst.compile.sources.inputs import TEMPLATE_SUFFIX, templates
 from fst.errors import VocabularyError, quoted
 
-FILE, FOLDER, SUFFIX, DEFAULT = "chat_template.jinja", "additional_chat_templates", ".jinja", "default"
-PATTERNS = (FILE, f"{FOLDER}/*{SUFFIX}")
+DEFAULT = "default"
 
 
 def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     """The chat templates of a folder, as a mapping from names to templates. `config`: the tokenizer_config.json of the folder."""
-    files = {DEFAULT: folder / FILE} if (folder / FILE).is_file() else {}
-    files |= {path.name.removesuffix(SUFFIX): path for path in sorted((folder / FOLDER).glob(f"*{SUFFIX}")) if path.is_file()}
+    files = {DEFAULT if path.parent == folder else path.name.removesuffix(TEMPLATE_SUFFIX): path for path in templates(folder)}
     texts = {name: read_text(path).replace("\r\n", "\n").replace("\r", "\n") for name, path in files.items()}
     return texts or by_name(config.get("chat_template"))
 

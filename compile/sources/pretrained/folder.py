@@ -18,6 +18,7 @@ from typing import Any
 from fst.compile.files import parse_json, read_text
 from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.sources import live, merges_txt
+from fst.compile.sources.inputs import ADDED, CONFIG, DOCUMENT, IDS, MERGES, MODEL, SPECIALS, VOCABULARY
 from fst.compile.sources.kinds import ONLY, UNIGRAM, kind_and_model, model_of
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
@@ -28,10 +29,7 @@ from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.tables.header import MAX_MODEL_LENGTH
 
-DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
-SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
 ELSE = f"to compile the {DOCUMENT} or the {VOCABULARY} in it alone, name that"
-FILES = (DOCUMENT, CONFIG, VOCABULARY, merges_txt.VOCABULARY, merges_txt.MERGES, SPECIALS, ADDED, MODEL)
 
 Json = dict[str, Any]
 OTHER_INPUTS = ("input_ids", "attention_mask")
@@ -171,7 +169,7 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
 def holds_vocabulary(folder: Path) -> bool:
     """Whether a folder contains a vocabulary in one of the files of `transformers`."""
     held = {path.name for path in folder.iterdir() if path.is_file()}
-    return not held.isdisjoint((DOCUMENT, VOCABULARY)) or held >= {merges_txt.VOCABULARY, merges_txt.MERGES}
+    return not held.isdisjoint((DOCUMENT, VOCABULARY)) or held >= {IDS, MERGES}
 
 
 def _files(folder: Path) -> Files:
@@ -179,12 +177,12 @@ def _files(folder: Path) -> Files:
     if document is None:
         if (folder / VOCABULARY).is_file():
             lines = parse_lines(read_text(folder / VOCABULARY))
-        elif (folder / merges_txt.VOCABULARY).is_file() and (folder / merges_txt.MERGES).is_file():
+        elif (folder / IDS).is_file() and (folder / MERGES).is_file():
             document, is_made = merges_txt.document(folder), True
         else:
             names = sorted(path.name for path in folder.iterdir())
             found = f", but {listed(names)}" if names else ""
-            both = f"{merges_txt.VOCABULARY} and {merges_txt.MERGES}"
+            both = f"{IDS} and {MERGES}"
             needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {both}, nor a tekken.json, a file of tiktoken or a .model"
             raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
     return replace(without_vocabulary(folder), document=document, lines=lines, is_made=is_made)

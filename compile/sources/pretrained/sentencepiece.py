@@ -18,9 +18,10 @@ from typing import Any
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import contents
 from fst.compile.sources import live
+from fst.compile.sources.inputs import ADDED, CONFIG, MODEL, SPECIALS
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
-from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files, OtherClassError
+from fst.compile.sources.pretrained.folder import ELSE, OTHER_INPUTS, Files, OtherClassError
 from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens, special_tokens
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece.model_file import CONTROL, USER_DEFINED, SentencePieceModel

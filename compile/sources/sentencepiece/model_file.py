@@ -16,7 +16,6 @@ import numpy as np
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.tables.sentencepiece_info import SCORE, SentencePieceInfo
 
-SUFFIX = ".model"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types of pieces
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]

@@ -1,0 +1,107 @@
+"""The files of a source: where they are, which of them are read, and what they contain.
+
+The readers of folders open no file that `files_of` leaves out, so equal `contents_of` mean equal tables. This module imports no reader.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from fst.compile.files import MAX_SOURCE_BYTES
+from fst.core import regular_files
+from fst.errors import UnsupportedError, VocabularyError
+
+DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
+SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
+IDS, MERGES = "vocab.json", "merges.txt"
+FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, SPECIALS, ADDED, MODEL)
+TEMPLATE, TEMPLATES, TEMPLATE_SUFFIX = "chat_template.jinja", "additional_chat_templates", ".jinja"
+PATTERNS = (*FILES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")  # the files of a model on the Hub
+RANKS, PIECES, TEKKEN = ".tiktoken", ".model", "tekken.json"  # two endings and a name of files that contain a complete vocabulary
+
+# The name of a model, or owner and name. A name with the ending of a file is taken as a missing file, not as a model.
+NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+
+
+def is_name(source: object) -> bool:
+    """Whether a source may be the name of a model on the Hub.
+
+    Examples:
+        >>> is_name("BAAI/bge-small-en-v1.5"), is_name("bert-base-uncased"), is_name("models/bert/vocab.txt"), is_name("./bert")
+        (True, True, False, False)
+    """
+    return isinstance(source, str) and NAME.fullmatch(source) is not None
+
+
+def located(source: str | Path) -> Path:
+    """The path of a file or a folder; for the name of a model, the folder of its files."""
+    path = Path(source)
+    return fetched(str(source)) if is_name(source) and not path.exists() else path
+
+
+def fetched(name: str) -> Path:
+    """The folder in huggingface_hub's cache with those of `PATTERNS` that the model has, all of the same version.
+
+    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
+    """
+    absent = f"there is no file or folder {name!r}"
+    try:
+        from huggingface_hub import errors, snapshot_download
+    except ImportError:
+        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers") from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(PATTERNS)))
+    except errors.HFValidationError:
+        raise VocabularyError(f"{absent}, and it is not the name of a model on the Hugging Face Hub either") from None
+    except errors.GatedRepoError:
+        raise VocabularyError(
+            f"{name!r} on the Hugging Face Hub has restricted access; request it there, then run `hf auth login`"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
+    except Exception as error:  # no network, no response, or not in the cache; the error's class differs between versions
+        reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
+        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None
+
+
+def single_files(folder: Path) -> list[Path]:
+    """The files in a folder that contain a complete vocabulary, with or without gzip.
+
+    Complete vocabularies are rank files of `tiktoken`, a tekken.json, and SentencePiece models.
+    """
+    names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
+    return [path for path, name in names.items() if name == TEKKEN or name.endswith((RANKS, PIECES))]
+
+
+def templates(folder: Path) -> list[Path]:
+    """The chat templates in a folder's own files, the default template first."""
+    more = sorted((folder / TEMPLATES).glob(f"*{TEMPLATE_SUFFIX}"))
+    return [path for path in (folder / TEMPLATE, *more) if path.is_file()]
+
+
+def files_of(source: Path) -> list[Path]:
+    """The file itself, or all existing files of a folder that may be read."""
+    if not source.is_dir():
+        return [source]
+    return [*filter(Path.exists, map(source.joinpath, FILES)), *single_files(source), *templates(source)]
+
+
+def contents_of(source: Path) -> bytes | None:
+    """A text of the names and the SHA-256 digests of `files_of` a source; None if one of the files cannot be read.
+
+    Args:
+        source: a file or a folder. The name of a file counts, since it may determine its format; the name of a folder does not.
+    """
+    try:
+        is_folder = source.is_dir()
+        place = source if is_folder else source.parent
+        return repr((is_folder, [(str(path.relative_to(place)), _digest(path)) for path in files_of(source)])).encode()
+    except (OSError, VocabularyError):
+        return None
+
+
+def _digest(path: Path) -> str | None:
+    """The digest of a file, still packed; None for a folder."""
+    return None if path.is_dir() else sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()
