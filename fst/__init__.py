@@ -18,7 +18,7 @@ from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError
 
 if TYPE_CHECKING:
     from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
-    from fst import outlines, train
+    from fst import outlines, train, vllm
     from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
@@ -98,6 +98,7 @@ __all__ = [
     "tiktoken",
     "tokenizers",
     "train",
+    "vllm",
 ]
 
 # Each public name → the full dotted name of its object. An object is imported at its first use, because the compiler and the command line
@@ -143,6 +144,7 @@ _OBJECTS = {
     "tiktoken": "fst.tiktoken",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
     "train": "fst.train",
+    "vllm": "fst.vllm",
 }
 
 

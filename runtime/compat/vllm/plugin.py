@@ -1,0 +1,143 @@
+"""The function that vLLM calls in each of its processes. vLLM 0.33 has registries of tokenizer modes, but none of backends of structured
+output and of detokenizers. For these, functions are wrapped; they do what they did before, unless the name ``fst`` is chosen.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from functools import cache, wraps
+from inspect import signature
+from typing import Any, Literal, get_args
+
+from fst.errors import FstError
+from fst.runtime.compat.vllm.backend import NAME, FstBackend, FstGrammar, grammars_of
+from fst.runtime.compat.vllm.detokenizer import detokenizer, stream_of
+from fst.runtime.tokenizer import Tokenizer
+
+MANAGER = "vllm.v1.structured_output"
+
+logger = logging.getLogger("vllm.fst")
+
+
+@cache
+def register() -> None:
+    """Add the tokenizer mode ``fst``, the detokenizer of its streamed text, and the structured-output backend ``fst`` to vLLM.
+
+    vLLM calls this function itself. If the installed version of vLLM lacks a class or a function that a part needs, a warning in vLLM's log
+    contains its name, and this part is left out. A second call has no effect.
+
+    Example::
+
+        fst.vllm.register()  # before LLM(…), which reads structured_outputs_config before it loads plugins
+        llm = LLM(model, tokenizer_mode="fst", structured_outputs_config={"backend": "fst"})
+    """
+    for name, add in (("tokenizer mode", _add_mode), ("detokenizer", _add_detokenizer), ("structured-output backend", _add_backend)):
+        _attempt(name, add)
+
+
+def _attempt(name: str, add: Callable[[], None]) -> None:
+    try:
+        add()
+    except Exception as error:  # vLLM runs on, whatever another version raises
+        logger.warning("the %s 'fst' is left out: this version of vLLM has another interface: %s: %s", name, type(error).__name__, error)
+
+
+def _add_mode() -> None:
+    """Add the tokenizer mode."""
+    from vllm.renderers.registry import RENDERER_REGISTRY
+    from vllm.tokenizers import TokenizerRegistry
+
+    RENDERER_REGISTRY.register(NAME, "vllm.renderers.hf", "HfRenderer")
+    TokenizerRegistry.register(NAME, "fst.runtime.compat.vllm.tokenizer", "FstTokenizer")
+
+
+def _add_detokenizer() -> None:
+    """Let requests have the detokenizer of their tokenizer."""
+    from vllm.v1.engine.detokenizer import IncrementalDetokenizer, SlowIncrementalDetokenizer
+
+    before = _function(IncrementalDetokenizer, "from_new_request", "tokenizer", "request")
+    slow = SlowIncrementalDetokenizer
+
+    @wraps(before)
+    def from_new_request(_cls: Any, tokenizer: Any, request: Any) -> Any:
+        own = getattr(tokenizer, "fst", None)
+        if not isinstance(own, Tokenizer):
+            return before(tokenizer, request)
+        decoder = stream_of(own, request.sampling_params.skip_special_tokens)
+        return slow(tokenizer, request) if decoder is None else detokenizer()(tokenizer, request, decoder)
+
+    IncrementalDetokenizer.from_new_request = classmethod(from_new_request)
+
+
+def _add_backend() -> None:
+    """Add the backend of structured output."""
+    from pydantic.dataclasses import rebuild_dataclass
+    from vllm.config import StructuredOutputsConfig
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams
+
+    field = StructuredOutputsConfig.__dataclass_fields__["backend"]
+    check = _function(SamplingParams, "_validate_structured_outputs", "self", "model_config", "structured_outputs_config", "tokenizer")
+
+    @wraps(check)
+    def checked(self: Any, model_config: Any, structured_outputs_config: Any, tokenizer: Any) -> None:
+        params, config = self.structured_outputs, structured_outputs_config
+        is_own = config is not None and config.backend == NAME and params is not None
+        if not is_own or tokenizer is None or model_config.is_diffusion or params._backend not in (None, NAME):
+            check(self, model_config, config, tokenizer)  # without a request for this backend, or raises an error
+            return
+        _wrap_manager()
+        try:
+            _need_guide(params, config, tokenizer)
+        except (FstError, ValueError, TypeError) as error:
+            raise VLLMValidationError(f"the request for structured output is refused: {error}") from error
+        params._backend = NAME
+
+    if MANAGER in sys.modules:  # else the first request wraps it, if the engine runs in this process
+        _wrap_manager()
+    field.type = Literal[(*get_args(field.type), NAME)]
+    rebuild_dataclass(StructuredOutputsConfig, force=True)
+    SamplingParams._validate_structured_outputs = checked
+
+
+def _need_guide(params: Any, config: Any, tokenizer: Any) -> None:
+    """Make the guide of a request, so that a wrong request is refused before it reaches the engine."""
+    from vllm.v1.structured_output.request import get_structured_output_key
+
+    kind, text = get_structured_output_key(params)
+    grammars_of(tokenizer, config).guide(kind.name.lower(), text)
+
+
+@cache
+def _wrap_manager() -> None:
+    """Let vLLM's manager of structured output make the backend ``fst``."""
+    from vllm.v1.structured_output import StructuredOutputManager
+    from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar
+
+    before = _function(StructuredOutputManager, "grammar_init", "self", "request")
+
+    @wraps(before)
+    def grammar_init(self: Any, request: Any) -> None:
+        params = request.sampling_params and request.sampling_params.structured_outputs
+        if self.backend is None and params is not None and params._backend == NAME:
+            size = self.vllm_config.model_config.get_vocab_size()
+            self.backend, self.backend_name = FstBackend(self.vllm_config, self.tokenizer, size), NAME
+        before(self, request)
+
+    StructuredOutputBackend.register(FstBackend)
+    StructuredOutputGrammar.register(FstGrammar)
+    StructuredOutputManager.grammar_init = grammar_init
+
+
+def _function(owner: Any, name: str, *parameters: str) -> Callable[..., Any]:
+    """The function of a class that is wrapped.
+
+    Raises:
+        AttributeError, TypeError: the class lacks it, or it has other parameters.
+    """
+    found: Callable[..., Any] = getattr(owner, name)
+    if [*signature(found).parameters] != [*parameters]:
+        raise TypeError(f"{owner.__name__}.{name} takes {', '.join(signature(found).parameters)}; expected {', '.join(parameters)}")
+    return found
