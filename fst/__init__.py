@@ -18,7 +18,7 @@ from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError
 
 if TYPE_CHECKING:
     from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
-    from fst import outlines, train, vllm
+    from fst import outlines, sglang, train, vllm
     from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
@@ -95,6 +95,7 @@ __all__ = [
     "read_lexc",
     "read_openfst",
     "sentencepiece",
+    "sglang",
     "tiktoken",
     "tokenizers",
     "train",
@@ -141,6 +142,7 @@ _OBJECTS = {
     "read_lexc": "fst.compile.algebra.machine.read_lexc",
     "read_openfst": "fst.compile.algebra.machine.read_openfst",
     "sentencepiece": "fst.sentencepiece",
+    "sglang": "fst.sglang",
     "tiktoken": "fst.tiktoken",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
     "train": "fst.train",

@@ -17,7 +17,10 @@ TABLES: dict[str, Any] = {
     "Segmenter": lambda: maxmatch(["a"]),
     "JiebaSegmenter": lambda: lattice.jieba([("a", 1)]),
 }
-MODULES = ("fst", "fst.compile", "fst.compile.lattice", "fst.outlines", "fst.sentencepiece", "fst.tiktoken", "fst.train", "fst.vllm")
+MODULES = (
+    *("fst", "fst.compile", "fst.compile.lattice", "fst.outlines", "fst.sentencepiece", "fst.sglang", "fst.tiktoken", "fst.train"),
+    "fst.vllm",
+)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import counted
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import WORD_BITS
 
@@ -52,6 +53,13 @@ class Matcher:
             raise ValueError("no token ends texts; pass the ids of tokens that do as ends")
         # The ids whose bits the guide does not write as this text needs them.
         self._others = {} if self._ends == {*own} else {number: number in self._ends for number in (*own, *self._ends)}
+
+    def __repr__(self) -> str:
+        return f"<Matcher after {counted(len(self._states) - 1, 'token')}, {self.guide!r}>"
+
+    def again(self) -> Matcher:
+        """Begin another text of the guide."""
+        return Matcher(self.guide, self._ends)
 
     @property
     def has_ended(self) -> bool:

@@ -4,7 +4,6 @@ output and of detokenizers. For these, functions are wrapped; they do what they 
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable
 from functools import cache, wraps
@@ -12,13 +11,12 @@ from inspect import signature
 from typing import Any, Literal, get_args
 
 from fst.errors import FstError
+from fst.runtime.compat.engines.parts import add_part
 from fst.runtime.compat.vllm.backend import NAME, FstBackend, FstGrammar, grammars_of
 from fst.runtime.compat.vllm.detokenizer import detokenizer, stream_of
 from fst.runtime.tokenizer import Tokenizer
 
 MANAGER = "vllm.v1.structured_output"
-
-logger = logging.getLogger("vllm.fst")
 
 
 @cache
@@ -34,14 +32,7 @@ def register() -> None:
         llm = LLM(model, tokenizer_mode="fst", structured_outputs_config={"backend": "fst"})
     """
     for name, add in (("tokenizer mode", _add_mode), ("detokenizer", _add_detokenizer), ("structured-output backend", _add_backend)):
-        _attempt(name, add)
-
-
-def _attempt(name: str, add: Callable[[], None]) -> None:
-    try:
-        add()
-    except Exception as error:  # vLLM runs on, whatever another version raises
-        logger.warning("the %s 'fst' is left out: this version of vLLM has another interface: %s: %s", name, type(error).__name__, error)
+        add_part("vllm", name, add)
 
 
 def _add_mode() -> None:

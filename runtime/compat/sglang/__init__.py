@@ -1,0 +1,1 @@
+"""A plugin for SGLang: a tokenizer backend and a grammar backend."""
