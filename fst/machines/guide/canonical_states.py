@@ -110,6 +110,11 @@ class CanonicalStates:
         work.states[0], work.sizes[0] = machine.scalars.start, 0
         self.start: State = (self._stored(lambda: put_start.call(machine, work, self._places)),)
 
+    @property
+    def places(self) -> int:
+        """The number of places that are found so far."""
+        return int(self._places.counts.places)
+
     def need_text(self) -> None:
         """Refuse a pattern of which no text is canonical.
 
@@ -139,10 +144,10 @@ class CanonicalStates:
                     found.add(self._stored(walk))
         return tuple(sorted(found - {DONE}))
 
-    def mask(self, state: State) -> Array:
-        """uint32[words], the mask of a state, without the end of the text."""
+    def mask(self, state: State, beginning: bytes = b"") -> Array:
+        """uint32[words], the mask of a state, without the end of the text; only of tokens that begin with the bytes `beginning`."""
         row = np.zeros(self._vocabulary.words, np.uint32)
-        for number in self._scan(state, row):
+        for number in self._scan(state, row, beginning):
             word, bit = number // 32, np.uint32(1 << number % 32)
             if not row[word] & bit and self.is_alive(self.step(state, number)):
                 row[word] |= bit
@@ -179,31 +184,33 @@ class CanonicalStates:
         self._scan(state, row)
         return bool(row.any())
 
-    def steps(self, state: State) -> Array:
-        """int64[n], ``token << 32 | place`` for each token that the tokenizer may give next, whatever follows, and each place after it."""
-        out, work = np.empty(2 * self._vocabulary.size, np.int64), self._work()
+    def steps(self, state: State, text: bytes = b"") -> Array:
+        """int64[n], ``token << 32 | place`` for each token that the tokenizer may give next, whatever follows, and each place after it;
+        with a text, only for tokens with which the text begins.
+        """
+        out, work = np.empty(2 * (len(text) or self._vocabulary.size), np.int64), self._work()
         parts = [NO_ARRAY]
         with self._lock:
             for place in state:
 
                 def scan(place: int = place) -> int:
-                    return int(self._scanned(work, place, NO_ROW, NO_IDS, out))
+                    return self._scanned(work, place, text, NO_ROW, NO_IDS, out)
 
                 parts.append(out[: self._stored(scan)].copy())
         keys = np.sort(np.concatenate(parts))
         return keys[_are_new(keys)]
 
-    def _scan(self, state: State, row: Array) -> list[int]:
-        """Fill a mask; return the ids for which no later text is found at once."""
+    def _scan(self, state: State, row: Array, beginning: bytes = b"") -> list[int]:
+        """Fill a mask of tokens that begin with some bytes; return the ids for which no later text is found at once."""
         found, work = set[int](), self._work()
         unsure = np.empty(self._vocabulary.size, np.int32)
         for place in state:
-            found.update(unsure[: self._scanned(work, place, row, unsure, NO_ARRAY)].tolist())
+            found.update(unsure[: self._scanned(work, place, beginning, row, unsure, NO_ARRAY)].tolist())
         return sorted(found)
 
-    def _scanned(self, work: Work, place: int, row: Array, unsure: Array, steps: Array) -> int:
+    def _scanned(self, work: Work, place: int, beginning: bytes, row: Array, unsure: Array, steps: Array) -> int:
         arrays = self._machine, self._vocabulary.trie, self._twins, self._fresh, work, self._places
-        return int(scan_canonical.call(*arrays, place, row, unsure, steps))
+        return int(scan_canonical.call(*arrays, place, np.frombuffer(beginning, np.uint8), row, unsure, steps))
 
     def _work(self) -> Work:
         """The working arrays of this thread: the rows of its walks."""

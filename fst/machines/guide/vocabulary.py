@@ -146,6 +146,13 @@ def _vocabulary_of(table: Table) -> Vocabulary:
     return Vocabulary(tokens, trie, trie if is_same else trie_of(*first), silent, {})
 
 
+def ids_of(mask: Array) -> NDArray[np.int64]:
+    """The ids of a mask, uint32[words], in ascending order: int64[n]."""
+    bits = np.unpackbits(mask.astype("<u4", copy=False).view(np.uint8), bitorder="little")
+    found: NDArray[np.int64] = np.flatnonzero(bits.view(np.bool_))  # a fraction of the time that NumPy takes for uint8
+    return found
+
+
 def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
     """The bytes of the tokens of a canonical guide, so that no token's bytes begin with another token's bytes.
 

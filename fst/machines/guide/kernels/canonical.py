@@ -312,7 +312,7 @@ def load_place(work, places, number):
 
 
 @kernel
-def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure, steps):
+def scan_canonical(machine, trie, twins, fresh, work, places, place, beginning, row, unsure, steps):
     """Set the bits of the tokens after a place, and list the tokens for which no later text is found; or find the steps from the place.
 
     Args:
@@ -323,6 +323,8 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
         work: a `Work`.
         places: a `Places`.
         place: the number of the place.
+        beginning: uint8[n]; the mask is for tokens that begin with these bytes, the steps are for tokens with which these bytes begin.
+            Empty: both are for all tokens.
         row: uint32[words], the mask.
         unsure: int32[ids], filled with the ids of the tokens for which no later text is found.
         steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word,
@@ -332,7 +334,8 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
         The number of ids written to `unsure`, or of elements written to `steps`; `FULL` if an array of `places` is too small.
     """
     load_place(work, places, place)
-    count = 0
+    count, size = 0, len(beginning)
+    least, reads_on = 0 if len(steps) else size, size == 0 or len(steps) == 0
     labels, skips, tokens = trie.labels, trie.skips, trie.tokens
     for begins in range(1 if work.chars[0] else 2):
         node = np.int64(0)
@@ -341,7 +344,8 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
             label, own = labels[node], node
             depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & TOKEN_BYTE)
             begun = begins if depth == 0 else 0
-            reads = advance_text(machine, work, depth, byte, begun)
+            reads = byte == beginning[depth] if depth < size else reads_on
+            reads = reads and advance_text(machine, work, depth, byte, begun)
             if reads and len(fresh):
                 of_root = fresh[node] & TARGET
                 if work.is_fresh[depth]:
@@ -356,7 +360,7 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
                 continue
             node += 1
             token = np.int64(tokens[own])
-            if token >= len(twins):
+            if token >= len(twins) or depth + 1 < least:
                 continue
             if len(fresh) and work.is_fresh[depth + 1] and fresh[own] & OWN:
                 last = token
