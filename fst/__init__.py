@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fst.runtime.rewriting.rewriter import Rewriter, Rewritten
     from fst.runtime.rewriting.stream import RewriteStream
     from fst.runtime.rows.batch import Batch
+    from fst.runtime.sessions.covers import Covers, Ending
     from fst.runtime.sessions.edits import Change
     from fst.runtime.sessions.session import Session
     from fst.runtime.stream import Part, Stream
@@ -55,7 +56,9 @@ __all__ = [
     "Batch",
     "BpeTokenizer",
     "Change",
+    "Covers",
     "Dropout",
+    "Ending",
     "Fst",
     "FstError",
     "FstWarning",
@@ -109,7 +112,9 @@ _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
     "Change": "fst.runtime.sessions.edits.Change",
+    "Covers": "fst.runtime.sessions.covers.Covers",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
+    "Ending": "fst.runtime.sessions.covers.Ending",
     "Fst": "fst.compile.algebra.machine.Fst",
     "Guide": "fst.runtime.machines.guide.guide.Guide",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",

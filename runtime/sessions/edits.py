@@ -68,6 +68,12 @@ class Version(NamedTuple):
         return self.before_rest + len(self.rest_ids)
 
     @property
+    def after(self) -> tuple[Checkpoint, int]:
+        """The checkpoint after the chunks, and the number of characters of the rest on which they depend."""
+        before = self.last or (self.chunks[self.chunks.chunks - 1] if self.chunks.chunks else None)
+        return (before.after, before.ahead) if before else (START, 0)
+
+    @property
     def fixed_end(self) -> Ids | None:
         """The last appended ids, if no text follows them."""
         last = None if self.last or self.rest or not self.chunks.chunks else self.chunks[self.chunks.chunks - 1]
@@ -104,9 +110,7 @@ class Change(NamedTuple):
 def appended(version: Version, new: str, reader: Reader) -> tuple[Version, Change]:
     """Append a text; return the new version, and the change of the ids."""
     chunks, last = version.chunks, version.last
-    before = last or (chunks[chunks.chunks - 1] if chunks.chunks else None)
-    at, ahead = (before.after, before.ahead) if before else (START, 0)
-    text = version.rest + new
+    (at, ahead), text = version.after, version.rest + new
     made, step, rest = _read(at, max(ahead, len(text) if len(text) <= TURN else BLOCK), text, reader, ends=True)
     ids = joined([*[chunk.ids for chunk in made], step.rest])
     same = _common(version.rest_ids, ids)

@@ -10,6 +10,7 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.errors import TextError, UnsupportedError, not_one_of
 from fst.runtime.encoder import Encoder
+from fst.runtime.sessions.covers import CoverFinder, Covers
 from fst.runtime.sessions.cuts import longest_beginning, longest_end
 from fst.runtime.sessions.reading import START, Checkpoint, Reader
 from fst.runtime.sessions.segments import SegmentEncoder
@@ -88,6 +89,39 @@ class SessionEncoder(Encoder):
             checked(text)  # raises the error for the first lone surrogate
             raise
 
+    def covers(self, text: str) -> Covers:
+        """Find the sequences of ids that cover a text, for token healing. A text that ends inside a token is encoded in another way than
+        together with its continuation, so a model continues it badly. Instead, a model gets the certain ids, and chooses among the endings.
+
+        A sequence of ids covers a text if it consists of the first ids of ``encode(longer, add_special_tokens=False)``, for some `longer`
+        text that begins with the text and to which all its ids decode, and if its last id is needed to cover the text. For WordPiece
+        and Unigram, `longer` contains no added token. An empty text is covered by each id with which a text may begin. Where the
+        normalizer composes, the text and `longer` are composed before they are compared.
+
+        For byte-level BPE, the time is that of `encode`, and linear in the last pre-token; `Session.covers` needs no `encode`. For
+        WordPiece and Unigram, it is linear in the text. The first call compiles automata, in one or two seconds.
+
+        Args:
+            text: a str.
+
+        Returns:
+            The ids with which all sequences begin; and endings, in each of which the ids before the last one are the same.
+
+        Raises:
+            TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
+            UnsupportedError: the vocabulary has no canonical masks, see `fst.Guide`; the ids of a text of WordPiece or Unigram do not
+                decode to the text; or an added token near the end of the text is a part of another one that may follow.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import wordpiece
+            >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able", "##a", "able", "unit"]))
+            >>> certain, endings = tok.covers("able un")
+            >>> certain, [(end.ids.tolist(), end.last.tolist(), end.remaining) for end in endings]
+            (array([4], dtype=int32), [([], [1, 5], [b'', b'it'])])
+        """
+        return self.session(text).covers()
+
     def encode_segments(self, parts: Iterable[tuple[str, bool]]) -> Ids:
         """Encode a text whose parts are from different sources, such as a prompt with untrusted text. Added tokens, special or not,
         are found only in parts that allow them, and never across the border of a part that does not.
@@ -138,11 +172,22 @@ class SessionEncoder(Encoder):
         return int(self.count_tokens([text], add_special_tokens=False, threads=1)[0])
 
     @Lazy
+    def _covers(self) -> CoverFinder:
+        from fst.bridge.guide import cover_search
+
+        table, reader = self._table, self._session_tools.reader
+        return CoverFinder(cover_search(table), table.metadata.added_tokens, reader, self._last_begin)
+
+    @Lazy
     def _session_tools(self) -> Tools:
         return _tools(self, Reader(self._ids_runner, self._carried))
 
     def _certain_in(self, text: str, ids: Ids) -> int:  # noqa: ARG002
         """Return the number of leading ids of unfinished text that no later text can change; by default, no id of an unfinished word."""
+        return 0
+
+    def _last_begin(self, text: str) -> int:  # noqa: ARG002
+        """Return the position in unfinished text where the last pre-token begins that no later text can move; by default, the beginning."""
         return 0
 
     def _carried(self, workspace: Workspace) -> Sequence[Any]:  # noqa: ARG002
@@ -161,6 +206,7 @@ def _tools(tok: Any, reader: Reader) -> Tools:
         ends_inside=lambda ids: _ends_inside(tok, ids),
         after_ids=_after_special(tok),
         certain_in=tok._certain_in,
+        covers=lambda version: tok._covers.find(version),
     )
 
 

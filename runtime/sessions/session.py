@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fst.core.random import is_index
 from fst.errors import TextError, counted, quoted
 from fst.runtime.rows.texts import wrong_at
+from fst.runtime.sessions.covers import Covers
 from fst.runtime.sessions.edits import EMPTY, Change, Version, appended, edited, with_ids
 from fst.runtime.sessions.reading import Checkpoint, Reader
 from fst.runtime.workspace import Ids
@@ -42,6 +43,7 @@ class Tools(NamedTuple):
         ends_inside: whether ids end inside a character.
         after_ids: the checkpoint after appended ids.
         certain_in: returns the number of leading ids of unfinished text that no later text can change.
+        covers: returns the sequences of ids that cover a text.
     """
 
     reader: Reader
@@ -52,6 +54,7 @@ class Tools(NamedTuple):
     ends_inside: Callable[[Ids], bool]
     after_ids: Checkpoint
     certain_in: Callable[[str, Ids], int]
+    covers: Callable[[Version], Covers]
 
 
 class Session:
@@ -118,6 +121,14 @@ class Session:
         """
         has_ids = any(chunk.is_fixed for chunk in self._version.all_chunks)
         return not has_ids or np.array_equal(self.ids, self._tools.encode(self.text))
+
+    def covers(self) -> Covers:
+        """Find the sequences of ids that cover the text, as `fst.Tokenizer.covers` does. Appended ids are covered by themselves.
+
+        Raises:
+            UnsupportedError: as in `fst.Tokenizer.covers`; or ids are appended, and the vocabulary is WordPiece or Unigram.
+        """
+        return self._tools.covers(self._version)
 
     def append(self, text: str) -> Change:
         """Append a text.

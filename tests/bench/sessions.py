@@ -101,6 +101,14 @@ def cut(tok: Any, text: str, side: str) -> float:
     return ratio(lambda: tok.cut(text, tokens=500_000, side=side), count)
 
 
+def covers(tok: Any, text: str) -> str:
+    """The times to find the covers of texts that are cut anywhere, in sessions, in microseconds."""
+    draw = random.Random(3)
+    sessions = [tok.session(text[begin : begin + 10_000]) for begin in draw.sample(range(len(text) - 10_000), CALLS)]
+    sessions[0].covers()
+    return times(session.covers for session in sessions)
+
+
 def wrong(tok: Any, text: str, edits: int) -> int:
     """The number of random edits after which the ids are not those of the text."""
     draw, found = random.Random(2), 0
@@ -132,6 +140,7 @@ def main() -> None:
         tok.encode(text[:MEGA])
         for row in calls_of(tok, text).items():
             print("| {} | {} |".format(*row), flush=True)
+        print(f"| `covers` of a text that is cut anywhere, µs | {covers(tok, text[:MEGA])} |", flush=True)
         print(f"| memory of a session, bytes per character | {memory(tok, text[: 10 * MEGA]):.2f} |", flush=True)
         print(f"| ten turns, 40,000 ids in all, relative to one `encode` | {chat(tok, text):.2f} |", flush=True)
         for side in ("left", "right"):

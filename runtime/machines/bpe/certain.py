@@ -29,7 +29,44 @@ MOST = 1 << 10  # characters of a text; in a longer text, no token counts as cer
 MOST_TRIED = 1 << 6  # tokens to try at a position; if there are more, the position counts as possible
 
 
-class CertainTokens:
+class Pretokens:
+    """The search for the ends of pre-tokens in unfinished text.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: BpeTable) -> None:
+        self._table = table
+
+    def last_begin(self, text: str) -> int:
+        """The position where the last pre-token begins that no later text can move. The text begins with a pre-token."""
+        start = 0
+        while (end := self._end(text, start)) is not None:
+            start = end
+        return start
+
+    def _class(self, char: str) -> int:
+        """The class of a character."""
+        return int(self._table.blocks[int(self._table.pages[ord(char) >> PAGE_BITS]) << PAGE_BITS | ord(char) & (1 << PAGE_BITS) - 1])
+
+    def _search(self, text: str, start: int) -> tuple[int, int]:
+        """Search for the pre-token at a position; return its last end so far, and the state of the search."""
+        state, end = START, start + 1
+        for place in range(start, len(text)):
+            move = int(self._table.moves[state, self._class(text[place])])
+            end, state = place if move & 1 and place > start else end, move >> 1
+            if state == DEAD:
+                break
+        return end, state
+
+    def _end(self, text: str, start: int) -> int | None:
+        """The end of the pre-token at a position; None if later text may change it."""
+        end, state = self._search(text, start)
+        return end if state == DEAD else None
+
+
+class CertainTokens(Pretokens):
     """A finder of certain tokens, for a table with an automaton.
 
     Args:
@@ -37,7 +74,8 @@ class CertainTokens:
     """
 
     def __init__(self, table: BpeTable) -> None:
-        self._table, known = table, table.metadata.model.model_tokens
+        super().__init__(table)
+        known = table.metadata.model.model_tokens
         self._tokens = sorted(zip(table.contents[:known], table.token_ids[:known].tolist(), strict=True))
         self._contents = [content for content, _ in self._tokens]
         self._longest = max(map(len, self._contents))
@@ -106,25 +144,6 @@ class CertainTokens:
             if ENTRY.unpack(self._table.entries[after]).target == number:
                 return True
         return False
-
-    def _class(self, char: str) -> int:
-        """The class of a character."""
-        return int(self._table.blocks[int(self._table.pages[ord(char) >> PAGE_BITS]) << PAGE_BITS | ord(char) & (1 << PAGE_BITS) - 1])
-
-    def _search(self, text: str, start: int) -> tuple[int, int]:
-        """Search for the pre-token at a position; return its last end so far, and the state of the search."""
-        state, end = START, start + 1
-        for place in range(start, len(text)):
-            move = int(self._table.moves[state, self._class(text[place])])
-            end, state = place if move & 1 and place > start else end, move >> 1
-            if state == DEAD:
-                break
-        return end, state
-
-    def _end(self, text: str, start: int) -> int | None:
-        """The end of the pre-token at a position; None if later text may change it."""
-        end, state = self._search(text, start)
-        return end if state == DEAD else None
 
     def _ends_inside(self, text: str) -> list[int]:
         """The position inside an unfinished pre-token, in bytes, where it may end; empty if there is none."""

@@ -17,7 +17,7 @@ from fst.machines.bpe.merge_list import SCRATCH
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.decoding import SIZE_BITS, STEP
 from fst.runtime.decoder import ByteDecoder, ByteStream, DecodeStream, IdsLike, text_of, texts_of
-from fst.runtime.machines.bpe.certain import MOST, CertainTokens, before_border
+from fst.runtime.machines.bpe.certain import MOST, CertainTokens, Pretokens, before_border
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import Ints
 from fst.runtime.run import Kernel, Runner
@@ -111,6 +111,9 @@ class BpeTokenizer(PretokenTokenizer):
         ids_of_known = self.encode(known, add_special_tokens=False)
         found = by.count(normalizer.normalized(known)[0], ids_of_known)
         return found if np.array_equal(ids_of_known[:found], ids[:found]) else 0
+
+    def _last_begin(self, text: str) -> int:
+        return Pretokens(self._table).last_begin(text)
 
     @Lazy
     def _certain_tokens(self) -> CertainTokens | None:

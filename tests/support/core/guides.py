@@ -81,6 +81,8 @@ def drive_classes(draw: random.Random) -> None:
         guide = fst.Guide(fst.Tokenizer(table_of(kind)), regex=regex, canonical=True)
         for state in (guide.start, *(guide.step(guide.start, number) for number in guide.allowed(guide.start).tolist())):
             guide.mask(state, max_tokens=30)
+    for text in ("", "ab a", " é"):
+        assert len(fst.Tokenizer(table_of("bpe automaton")).covers(text).endings)
 
 
 def drive_late_guides(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
