@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.compat.transformers.logits import LogitsProcessor
+    from fst.runtime.compat.transformers.patch import patch_transformers, unpatch_transformers
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
     from fst.runtime.machines.guide.guide import Guide
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
@@ -91,6 +92,7 @@ __all__ = [
     "hf",
     "load",
     "outlines",
+    "patch_transformers",
     "read_att",
     "read_dix",
     "read_hfstol",
@@ -102,6 +104,7 @@ __all__ = [
     "tiktoken",
     "tokenizers",
     "train",
+    "unpatch_transformers",
     "vllm",
 ]
 
@@ -140,6 +143,7 @@ _OBJECTS = {
     "hf": "fst.runtime.compat.transformers.hf.hf",
     "compile": "fst.compile",
     "outlines": "fst.outlines",
+    "patch_transformers": "fst.runtime.compat.transformers.patch.patch_transformers",
     "read_att": "fst.compile.algebra.machine.read_att",
     "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hfstol": "fst.compile.algebra.machine.read_hfstol",
@@ -151,6 +155,7 @@ _OBJECTS = {
     "tiktoken": "fst.tiktoken",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
     "train": "fst.train",
+    "unpatch_transformers": "fst.runtime.compat.transformers.patch.unpatch_transformers",
     "vllm": "fst.vllm",
 }
 

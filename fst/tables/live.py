@@ -27,7 +27,7 @@ COMMON = frozenset((
     *("clean_up_tokenization_spaces", "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", "files_loaded"),
     *("init_inputs", "init_kwargs", "model_input_names", "model_max_length", "name_or_path", "padding_side", "response_template"),
     *("split_special_tokens", "truncation_side", "verbose", "_vocab", "_vocab_scores", "_merges", "_spm_precompiled_charsmap"),
-    *("vocab_file", "SPECIAL_TOKENS_ATTRIBUTES"),
+    *("vocab_file", "SPECIAL_TOKENS_ATTRIBUTES", "threads"),
 ))  # fmt: skip
 VOCABULARY = ("vocab", "merges", "extra_special_tokens", "additional_special_tokens")  # arguments of classes that are no options
 
@@ -65,19 +65,22 @@ def exported_text(source: Any) -> tuple[str, dict[str, Any]]:
     name, the ranks and the special tokens of the encoding. For a processor of ``sentencepiece``, the text contains the bytes of its model.
 
     Raises:
-        UnsupportedError: the source is a slow tokenizer of ``transformers``, which runs in Python.
+        UnsupportedError: the source is a slow tokenizer of ``transformers``, which runs in Python, or it splits special tokens in a text.
     """
     if is_processor(source):
         return source.serialized_model_proto().decode("latin-1"), {}
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}
-    if not is_fast(source):
-        return source.to_str(), {}
-    if not source.is_fast:
+    if is_fast(source) and not source.is_fast:
         raise UnsupportedError(f"{type(source).__name__}, which transformers runs in Python: only its fast tokenizers can be compiled")
+    inner = source.backend_tokenizer if is_fast(source) else source
+    if inner.encode_special_tokens:
+        raise UnsupportedError("split_special_tokens is True; expected False: a table finds special tokens in every text")
+    if inner is source:
+        return source.to_str(), {}
     length = source.model_max_length
     named = {name: str(token) for name, token in source.special_tokens_map.items() if isinstance(token, str)}
-    return source.backend_tokenizer.to_str(), {
+    return inner.to_str(), {
         **{name: getattr(source, name) for name in SETTINGS},
         "model_input_names": [*source.model_input_names],
         "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
@@ -93,20 +96,30 @@ def config_of(source: Any) -> dict[str, Any]:
     return {**{name: value for name, value in members.items() if is_plain({name: value})}, "tokenizer_class": type(source).__name__}
 
 
-def members(found: type[Any]) -> dict[str, Any]:
-    """The methods and properties of a class of ``transformers``, and of its base classes, except the members of all fast tokenizers."""
-    inherited = list(_derived(found))[::-1]
-    return {name: value for one in inherited for name, value in vars(one).items() if _is_own(name, value)}
+def members(found: type[Any]) -> set[str]:
+    """The names of the methods and properties of a class of ``transformers``, and of its base classes, except the members of all fast
+    tokenizers, and except `UNUSED`.
+    """
+    return {name for one in _derived(found) for name, value in vars(one).items() if _is_own(name, value)}
+
+
+def loaders(found: type[Any]) -> set[str]:
+    """The names of the other methods and properties of such a class: those that make, load, save or copy its objects."""
+    return {name for one in _derived(found) for name, value in vars(one).items() if _is_function(value)} - members(found)
 
 
 def _derived(found: type[Any]) -> Iterator[type[Any]]:
-    """A class, followed by those of its base classes that derive from the class of all fast tokenizers."""
-    return (one for one in found.__mro__ if any(base.__name__ == BASE for base in one.__mro__[1:]))
+    """A class, followed by those of its base classes that derive from the class of all fast tokenizers, without stand-ins of `fst.hf`."""
+    own = (one for one in found.__mro__ if not one.__module__.startswith("fst."))
+    return (one for one in own if any(base.__name__ == BASE for base in one.__mro__[1:]))
 
 
 def _is_own(name: str, value: Any) -> bool:
-    is_function = isinstance(value, FunctionType | staticmethod | classmethod | property) or hasattr(value, "__wrapped__")
-    return is_function and name not in UNUSED and (name == "__call__" or not name.startswith("__"))
+    return _is_function(value) and name not in UNUSED and (name == "__call__" or not name.startswith("__"))
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, FunctionType | staticmethod | classmethod | property) or hasattr(value, "__wrapped__")
 
 
 def _class_of(source: Any) -> TokenizerClass | None:

@@ -303,9 +303,11 @@ def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
     """
     for asked in ((), (True,), (False,)):
         two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
-    assert not hasattr(two.other._tokenizer, "normalizer")
-    with pytest.raises(AttributeError, match=r"^'normalizer': .*save\(path\)"):
-        two.other._tokenizer.normalizer  # noqa: B018
+    for name in ("normalizer", "pre_tokenizer", "decoder"):
+        two.same(lambda tokenizer, name: json.loads(getattr(tokenizer._tokenizer, name).__getstate__()), name)
+    assert not hasattr(two.other._tokenizer, "train")
+    with pytest.raises(AttributeError, match=r"^'train': .*save\(path\)"):
+        two.other._tokenizer.train  # noqa: B018
 
 
 def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
@@ -371,8 +373,7 @@ except ImportError as error:
 def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the installed version of `transformers` is lower than 5, the stand-in raises an error that contains the version."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
-    hf = importlib.import_module("fst.runtime.compat.transformers.hf")
-    hf._class.cache_clear()
+    monkeypatch.setattr(importlib.import_module("fst.runtime.compat.transformers.hf"), "_CLASSES", {})
     with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later; the call, tok"):
         fst.hf(fst.Tokenizer(tables))
 

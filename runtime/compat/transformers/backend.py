@@ -373,6 +373,16 @@ class Backend:
         return SimpleNamespace(continuing_subword_prefix=None, end_of_word_suffix=None)
 
     @property
+    def normalizer(self) -> Any:
+        """The normalizer of ``tokenizers`` with the table's settings; None for a table without a normalizer."""
+        return _with(normalizer=self.document()["normalizer"]).normalizer
+
+    @property
+    def pre_tokenizer(self) -> Any:
+        """The pre-tokenizer of ``tokenizers`` with the table's settings; None for a table that does not split texts."""
+        return _with(pre_tokenizer=self.document()["pre_tokenizer"]).pre_tokenizer
+
+    @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
         return _with(decoder=decoder(self.fst._metadata.settings.decoder)).decoder

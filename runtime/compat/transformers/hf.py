@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
-from fst.runtime.compat.transformers import classes
+from fst.runtime.compat.transformers import classes, loading
 from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
@@ -27,17 +26,18 @@ OLDEST = 5  # the oldest supported version of ``transformers``
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
 NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that a tokenizer object has, but a table does not contain
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
+_CLASSES: dict[str, Any] = {}
 
 
 def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
     """Make a drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
 
-    The result is a ``transformers.PreTrainedTokenizerBase``. The result replaces, for example, a ``BertTokenizerFast`` or
-    ``GPT2TokenizerFast`` in pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same
-    arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that
-    ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from ``tiktoken``, ``save_pretrained``
-    raises an error, because ``transformers`` interprets the patterns of ``tiktoken`` differently. ``add_tokens`` and ``add_special_tokens``
-    make a new table, and do not change the argument `tokenizer`.
+    The result is a ``transformers.PreTrainedTokenizerFast``, and an object of the tokenizer's own class, such as ``BertTokenizer``, if
+    `tokenizer` has one. The result replaces such objects in pipelines, data collators, trainers, sentence-transformers and chat templates.
+    A call accepts the same arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a
+    folder that ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from ``tiktoken``,
+    ``save_pretrained`` raises an error, because ``transformers`` interprets the patterns of ``tiktoken`` differently. ``add_tokens`` and
+    ``add_special_tokens`` make a new table, and do not change the argument `tokenizer`.
 
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes: a `fst.Tokenizer`, a table, a folder, the name of a model, or an
@@ -48,7 +48,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
             ``transformers``. These settings override the settings from the vocabulary's source.
 
     Returns:
-        A ``transformers.PreTrainedTokenizerBase``.
+        A ``transformers.PreTrainedTokenizerFast``. Its ``backend_tokenizer`` is the result of `fst.tokenizers`.
 
     Raises:
         ImportError: ``transformers`` is not installed.
@@ -65,9 +65,24 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     found = compiled(tokenizer, "fst.hf")
     backend_of(found)  # raises an error if the machine has no backend
     kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
-    stated = found._metadata.settings.tokenizer_class
-    made: FstTokenizerFast = _class(stated.name if stated else BASE)(found, threads, **{**kept, **settings})
+    return stand_in(found, library_class(type(tokenizer)), threads, **{**kept, **settings})
+
+
+def stand_in(tokenizer: Tokenizer, cls: type[Any], threads: int | None = None, **settings: Any) -> FstTokenizerFast:
+    """The stand-in for a tokenizer of a class. If this is no class of ``transformers``, the table determines the class.
+
+    Raises:
+        UnsupportedError: as in `hf`.
+    """
+    stated = tokenizer._metadata.settings.tokenizer_class
+    is_known = getattr(_transformers(), cls.__name__, None) is cls
+    made: FstTokenizerFast = _class(cls.__name__ if is_known else stated.name if stated else BASE)(tokenizer, threads, **settings)
     return made
+
+
+def library_class(cls: type[Any]) -> type[Any]:
+    """For a class of stand-ins, the class of ``transformers`` from which it derives; otherwise the class itself."""
+    return next(base for base in cls.__mro__ if not issubclass(base, FastTokenizer))
 
 
 def __getattr__(name: str) -> Any:
@@ -79,17 +94,29 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-@cache
 def _class(name: str) -> Any:
-    """The class of stand-ins for tokenizers of a class of ``transformers``."""
+    """The class of stand-ins for tokenizers of a class of ``transformers``. Pickles need one class for each name, in all threads."""
+    return _CLASSES.get(name) or _CLASSES.setdefault(name, _new_class(name))
+
+
+def _new_class(name: str) -> Any:
+    library = checked_library()
+    if name != BASE:
+        return classes.derived(_class(BASE), library, name, __name__)
+    return type(PLAIN, (FastTokenizer, library.TokenizersBackend), {"__module__": __name__})
+
+
+def checked_library() -> Any:
+    """Import ``transformers``, and check its version.
+
+    Raises:
+        ImportError, UnsupportedError: ``transformers`` is not installed, or is too old.
+    """
     library = _transformers()
     if int(library.__version__.split(".")[0]) < OLDEST:
         what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes the same model inputs with any version"
         raise UnsupportedError(f"transformers {library.__version__}: {what}")
-    if name != BASE:
-        return classes.derived(_class(BASE), library, name, __name__)
-    namespace = {"__module__": __name__, **classes.shared(library)}
-    return type(PLAIN, (FastTokenizer, library.PreTrainedTokenizerBase), namespace)
+    return library
 
 
 def _transformers() -> Any:
@@ -104,9 +131,8 @@ class FastTokenizer:
 
     Attributes:
         threads: the default for the argument `threads` of calls.
+        vocab_files_names: the names of vocabulary files.
     """
-
-    is_fast = True
 
     if TYPE_CHECKING:  # members of the base class
         pad_token: str | None
@@ -122,6 +148,7 @@ class FastTokenizer:
         extra_special_tokens: list[Any]
         clean_up_tokenization: Callable[[str], str]
         split_special_tokens: bool
+        vocab_files_names: dict[str, str]
         _special_tokens_map: dict[str, Any]
         _extra_special_tokens: list[Any]
         added_tokens_encoder: dict[str, int]
@@ -138,6 +165,8 @@ class FastTokenizer:
     def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
         self.threads = None if threads is None else thread_count(threads)
         self._tokenizer = backend_of(tokenizer, threads=threads)
+        if library_class(type(self)).__name__ == BASE:
+            self.vocab_files_names = dict(self._tokenizer.files)
         stored, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
         for name, value in fixed.items():
             if settings.get(name, value) != value:
@@ -145,8 +174,10 @@ class FastTokenizer:
             setattr(self, name, value)
         kept = {name: getattr(stored, name) for name in KEPT} | _chat_template(stored.chat_templates)
         stated = stored.tokenizer_class or TokenizerClass(BASE, {}, {})
-        super().__init__(**{**stored.named_tokens, **kept, **stated.options, **fixed, **settings})
-        classes.restored(self, stated)
+        settled = {**stored.named_tokens, **kept, **stated.options, "backend": "tokenizers", **fixed, **settings}
+        _transformers().PreTrainedTokenizerBase.__init__(self, **settled)  # not that of the class between, which makes a tokenizer in Rust
+        classes.restored(self, _class(BASE), stated)
+        vars(self).setdefault("add_prefix_space", False)
         self._add_missing(settings)
         self._set_options(settings, stated)
 
@@ -180,10 +211,9 @@ class FastTokenizer:
         """
         return self._tokenizer.fst
 
-    @property
-    def vocab_files_names(self) -> dict[str, str]:
-        """The names of vocabulary files."""
-        return dict(self._tokenizer.files)
+    @classmethod
+    def _from_pretrained(cls, *given: Any, **named: Any) -> Any:
+        return loading.loaded(stand_in, library_class(cls), *given, **named)
 
     def _encode_plus(
         self,
@@ -208,7 +238,7 @@ class FastTokenizer:
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
         if sanitize_control_tokens:
-            raise UnsupportedError("sanitize_control_tokens: special tokens in a text are always found; leave it False")
+            self._encode_without_added_tokens(text)
         arguments = {name: value for name, value in others.items() if name in ARGUMENTS}
         inputs = self.model_input_names
         made = self._padding()(
@@ -227,6 +257,9 @@ class FastTokenizer:
         self._eventual_warn_about_too_long_sequence(range(_longest(made.data["input_ids"])), arguments.get("max_length"), verbose)
         paired = _is_paired(text, text_pair, arguments.get("is_split_into_words"))
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
+
+    def _encode_without_added_tokens(self, text: str) -> list[int]:  # noqa: ARG002
+        raise UnsupportedError("sanitize_control_tokens: special tokens in a text are always found; leave it False")
 
     def _padding(self) -> Tokenizer:
         """Return the tokenizer. If `pad_token` was changed, first replace the tokenizer by a tokenizer with the new padding token."""
@@ -323,9 +356,9 @@ class FastTokenizer:
         has, or else to the class that loads the tokenizer.json unchanged.
         """
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
-        del settings["added_tokens_decoder"]
-        name = type(self).__name__
-        settings["tokenizer_class"] = "PreTrainedTokenizerFast" if name == PLAIN else name.removeprefix(classes.PREFIX)
+        settings.pop("added_tokens_decoder", None)
+        stated = self.fst._metadata.settings.tokenizer_class
+        settings["tokenizer_class"] = stated.name if stated and stated.name != BASE else "PreTrainedTokenizerFast"
         written = Path(save_directory, f"{filename_prefix}-tokenizer.json" if filename_prefix else "tokenizer.json")
         for path, content in ((Path(file_names[0]), settings), (written, self._tokenizer.document())):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
@@ -333,9 +366,9 @@ class FastTokenizer:
 
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerFast
 
-    class FstTokenizerFast(FastTokenizer, PreTrainedTokenizerBase):  # type: ignore[misc]
+    class FstTokenizerFast(FastTokenizer, PreTrainedTokenizerFast):  # type: ignore[misc]
         """For type checkers: the class that `_class` makes."""
 
 
