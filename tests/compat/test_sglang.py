@@ -36,19 +36,19 @@ SERVING = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model's folder."""
     return write_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")
-def own(folder: Path) -> Any:
+def own(model: Path) -> Any:
     """The tokenizer of `transformers`."""
     engine("sglang.srt.constrained.base_grammar_backend")
     from transformers import AutoTokenizer
 
     fst.sglang.register()
-    return AutoTokenizer.from_pretrained(folder)
+    return AutoTokenizer.from_pretrained(model)
 
 
 @pytest.fixture
@@ -176,13 +176,13 @@ def test_whitespace_follows_the_options(options: dict[str, Any], allowed: set[st
     assert found == allowed
 
 
-def test_tokenizer_backend(folder: Path, own: Any) -> None:
+def test_tokenizer_backend(model: Path, own: Any) -> None:
     """The tokenizer backend compiles the tokenizer that SGLang loads, with the same ids and decoded texts; other backends keep theirs."""
     tokenizers = engine("sglang.srt.utils.hf_transformers.tokenizer")
     from sglang.srt.plugins.hook_registry import HookRegistry
 
     HookRegistry.apply_hooks()
-    other, plain = (tokenizers.get_tokenizer(str(folder), tokenizer_backend=name) for name in ("fst", "huggingface"))
+    other, plain = (tokenizers.get_tokenizer(str(model), tokenizer_backend=name) for name in ("fst", "huggingface"))
     assert isinstance(other.fst, fst.Tokenizer)
     assert not hasattr(plain, "fst")
     assert other.additional_stop_token_ids == plain.additional_stop_token_ids

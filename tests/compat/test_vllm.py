@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compat.engines import END, ENDS, MODEL_SIZE, SCHEMA, bools_of, engine, write_model
-from support.compat.transformers import library
+from support.compat.transformers import Two, library
 
 import fst
 
@@ -35,29 +35,29 @@ REFUSED: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model's folder."""
     return write_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")
-def both(folder: Path) -> Any:
+def both(model: Path) -> Any:
     """The tokenizers of the modes ``hf`` and ``fst``."""
     engine("vllm")
     from vllm.tokenizers import get_tokenizer
 
     fst.vllm.register()
-    return tuple(get_tokenizer(str(folder), tokenizer_mode=mode) for mode in ("hf", "fst"))
+    return tuple(get_tokenizer(str(model), tokenizer_mode=mode) for mode in ("hf", "fst"))
 
 
 def config_of(name: str) -> Any:
     """The parts of vLLM's configuration that backends read."""
     from vllm.config import StructuredOutputsConfig
 
-    model = {"is_diffusion": False, "skip_tokenizer_init": True, "hf_config": SimpleNamespace(model_type="gpt2")}
+    options = {"is_diffusion": False, "skip_tokenizer_init": True, "hf_config": SimpleNamespace(model_type="gpt2")}
     return SimpleNamespace(
         structured_outputs_config=StructuredOutputsConfig(backend=name),
-        model_config=SimpleNamespace(**model, get_vocab_size=lambda: MODEL_SIZE),
+        model_config=SimpleNamespace(**options, get_vocab_size=lambda: MODEL_SIZE),
         parallel_config=SimpleNamespace(distributed_executor_backend="external_launcher"),
         scheduler_config=SimpleNamespace(max_num_seqs=4),
         speculative_config=SimpleNamespace(num_speculative_tokens=100),
@@ -159,6 +159,19 @@ def test_other_tokenizers_keep_their_detokenizer(both: Any) -> None:
     request: Any = SimpleNamespace(request_id="1", sampling_params=SamplingParams(), prompt_token_ids=[5], prompt_embeds=None)
     assert type(IncrementalDetokenizer.from_new_request(both[0], request)) is FastIncrementalDetokenizer
     assert type(IncrementalDetokenizer.from_new_request(None, request)) is IncrementalDetokenizer
+
+
+def test_texts_without_a_stream_are_decoded_as_before(two: Two) -> None:
+    """If the text of a token depends on its neighbours, as in WordPiece, vLLM's detokenizer in Python decodes it."""
+    engine("vllm")
+    from vllm.sampling_params import SamplingParams
+    from vllm.v1.engine.detokenizer import IncrementalDetokenizer, SlowIncrementalDetokenizer
+
+    fst.vllm.register()
+    ids = two.own.encode("unaffable wolfgang", add_special_tokens=False)
+    request: Any = SimpleNamespace(request_id="1", sampling_params=SamplingParams(), prompt_token_ids=ids[:1], prompt_embeds=None)
+    assert type(IncrementalDetokenizer.from_new_request(two.other, request)) is SlowIncrementalDetokenizer
+    assert streamed(two.other, ids[:1], ids[1:])[1] == streamed(two.own, ids[:1], ids[1:])[1]
 
 
 @pytest.mark.parametrize("engine_name", ["xgrammar", "guidance"])
