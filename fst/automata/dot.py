@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
-from shutil import which
 from typing import NamedTuple
 
 from fst.errors import UnsupportedError
@@ -80,6 +78,9 @@ def _escaped(text: str) -> str:
 
 def drawn(source: str, form: str = "svg") -> bytes | None:
     """The picture of a text in DOT; None if graphviz is not installed, fails, or takes longer than a minute."""
+    import subprocess  # not at the top, because every table class imports this module
+    from shutil import which
+
     program = which("dot")
     if program is None:
         return None

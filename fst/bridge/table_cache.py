@@ -27,6 +27,7 @@ from typing import Any
 
 from fst import registry
 from fst.core import cache_folder
+from fst.core.jit import no_collector
 from fst.core.version import VERSION
 from fst.errors import FstError, TableError, cut, quoted
 
@@ -150,7 +151,8 @@ def _kept(path: Path) -> Any | None:
     """The proven table in a file; None if the file is missing, unsafe or damaged."""
     with suppress(OSError, TableError):
         if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
-            table = registry.load(path)
+            with no_collector():
+                table = registry.load(path)
             with suppress(OSError):
                 os.utime(path)
             return table

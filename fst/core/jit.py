@@ -78,6 +78,7 @@ PRIVATE: dict[str, list[str]] = {
         "numba.core.caching:FunctionCache.load_overload",
         "numba.core.caching:FunctionCache.save_overload",
         "numba.core.codegen:CodeLibrary.has_dynamic_globals",
+        "numba.core.codegen:CPUCodeLibrary._get_module_for_linking",
         "numba.core.codegen:CPUCodegen.magic_tuple",
         "numba.core.compiler:CompileResult._rebuild",
         "numba.core.compiler:CompileResult._reduce",
@@ -110,8 +111,11 @@ PRIVATE: dict[str, list[str]] = {
     "prepared calls": [
         "numba.core.callconv:CPUCallConv.get_function_type",
         "numba.core.codegen:CPUCodegen.create_library",
+        "numba.core.codegen:CPUCodegen.unserialize_library",
+        "numba.core.codegen:CPUCodeLibrary.serialize_using_object_code",
         "numba.core.codegen:CodeLibrary.add_ir_module",
         "numba.core.codegen:CodeLibrary.create_ir_module",
+        "numba.core.codegen:CodeLibrary.enable_object_caching",
         "numba.core.codegen:CodeLibrary.finalize",
         "numba.core.codegen:JITCodeLibrary.get_pointer_to_function",
         "numba.core.compiler:CompileResult.fndesc",
@@ -185,7 +189,7 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
 @cache
 def has_private_parts() -> bool:
     """Whether the installed numba has all parts in `PRIVATE`. If parts are missing, a warning names them."""
-    with _first_call:  # else a process that is forked meanwhile would inherit numba's locks
+    with _first_call, no_collector():  # without the lock, a process that is forked meanwhile would inherit numba's locks
         import numba
 
         make: Any = numba.njit

@@ -18,6 +18,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from llvmlite import binding, ir
 from numba import types
 from numba.core import config
 from numba.core.compiler import CompileResult
@@ -30,6 +31,7 @@ REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
+FORMAT = 2  # the version of the contents of files
 SETTINGS = ("OPT", "BOUNDSCHECK")  # settings of numba with which kernels are compiled differently
 OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
@@ -49,15 +51,23 @@ class KernelCache(CodeCache):
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
         """The cached machine code for arguments of these types; None if no folder contains it."""
-        if (sources := self._sources()) is None:
-            return None
-        code = next(self.find(_key(kinds, context.codegen()), sources), None)
-        return REBUILD(context, *pickle.loads(code)) if code else None
+        code = self.load(key_of(kinds, context.codegen()))
+        return _rebuilt(context, *pickle.loads(code)) if code else None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
         """Write machine code that numba has just compiled."""
-        if not result.library.has_dynamic_globals and (sources := self._sources()) is not None:
-            self.store(_key(kinds, result.library.codegen), dumps(REDUCE(result)), sources)
+        if not result.library.has_dynamic_globals:
+            self.save(key_of(kinds, result.library.codegen), dumps(_reduced(result)))
+
+    def load(self, key: bytes) -> bytes | None:
+        """The code with a key, see `key_of`; None if no folder contains it, or if it is made from other sources."""
+        sources = self._sources()
+        return None if sources is None else next(self.find(key, sources), None)
+
+    def save(self, key: bytes, code: bytes) -> None:
+        """Write code that this process has compiled."""
+        if (sources := self._sources()) is not None:
+            self.store(key, code, sources)
 
     def _sources(self) -> bytes | None:
         """The digest of all sources; None if a source cannot be read, as in an archive."""
@@ -67,9 +77,34 @@ class KernelCache(CodeCache):
             return None
 
 
-def _key(kinds: Any, codegen: Any) -> bytes:
-    """A text of argument types, the processor, versions and settings."""
-    versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
+def _reduced(result: Any) -> tuple[bytes, tuple[Any, ...]]:
+    """A kernel in two parts: its LLVM bitcode, and all else in numba's form, in which `_names_in` the bitcode replace the bitcode.
+
+    Only kernels that are compiled later, and call this kernel, need its bitcode, which takes a third of the time to load a kernel.
+    """
+    (name, form, (code, bitcode)), *others = REDUCE(result)
+    return bitcode, ((name, form, (code, _names_in(bitcode))), *others)
+
+
+def _names_in(bitcode: bytes) -> bytes:
+    """The bitcode of a module that defines the same names, as numbers."""
+    module, names = binding.parse_bitcode(bitcode), ir.Module()
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration:
+            ir.GlobalVariable(names, ir.IntType(8), each.name).initializer = ir.IntType(8)(0)
+    return bytes(binding.parse_assembly(str(names)).as_bitcode())
+
+
+def _rebuilt(context: Any, bitcode: bytes, others: tuple[Any, ...]) -> Any:
+    """The kernel of `_reduced`."""
+    result = REBUILD(context, *others)
+    result.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(bitcode))
+    return result
+
+
+def key_of(kinds: Any, codegen: Any) -> bytes:
+    """A text of types, the processor, versions and settings."""
+    versions = FORMAT, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
     settings = [*map(vars(config).get, SETTINGS), os.environ.get(OWN_SETTING)]
     return repr((versions, settings, [*map(_described, kinds)], codegen.magic_tuple())).encode()
 

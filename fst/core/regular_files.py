@@ -27,9 +27,11 @@ def contents(path: Path, most: int, error: type[FstError]) -> bytes:
         error: the class of the error.
     """
     need_regular(path, error)
-    if path.stat().st_size <= most:
+    size = path.stat().st_size
+    if size <= most:
         with path.open("rb") as file:
-            data = file.read(most + 1)
+            data = file.read(size + 1)  # not at once `most`, for which Python would first reserve memory
+            data += file.read(most - size) if len(data) > size else b""
         if len(data) <= most:
             return data
     raise error(f"{path} is larger than {most >> 20:,} MiB; expected a smaller file")

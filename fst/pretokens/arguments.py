@@ -16,7 +16,7 @@ from fst.automata.rows import Array
 from fst.core.fields import Fields, Scalar
 from fst.pretokens.boundaries import SYMBOLS, read_three
 from fst.pretokens.characters import NOT_FUSED, Alphabet
-from fst.pretokens.short_words import bits_of, short_words
+from fst.pretokens.short_words import bits_of
 from fst.tables.kernel_call import CHUNK, MARGIN, State
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import FAILED, FAILED_BITS
@@ -162,7 +162,6 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
     ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
-    short = short_words(table.words)
     return Arguments(
         scalars=Scalars(
             columns=columns,
@@ -175,7 +174,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
             drops_bytes=table.drops_bytes,
             shortest_long=min(map(len, table.long_pretokens), default=0),
             reads_three=len(table.products) > 0 and read_three(table.products),
-            short_bits=bits_of(short),
+            short_bits=bits_of(table.short_words),
         ),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
@@ -194,7 +193,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
         tuned=borrowable(table.tuned, np.int32),
-        short_words=short,
+        short_words=table.short_words,
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
         long_pretokens=trie(table.long_pretokens.items()),

@@ -30,6 +30,7 @@ from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
 from fst.pretokens.arguments import KEY_PARTS
 from fst.pretokens.boundaries import AROUND, MAX_WINDOW, prove_products
+from fst.pretokens.short_words import short_words
 from fst.pretokens.tuned_words import prove_tuned
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
@@ -186,6 +187,11 @@ class PretokenTable(Table):
     def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
         """The pre-tokens of a stretch, without dropped pre-tokens."""
         return ((stretch[begin:end], None) for begin, end in self.splitter.pretokens(stretch))
+
+    @Lazy
+    def short_words(self) -> Array:
+        """uint64[2**bits], see `fst.pretokens.short_words`."""
+        return short_words(self.words)
 
     def arguments(self) -> Any:
         """The arguments of the table's kernel, for texts that were not rewritten."""
