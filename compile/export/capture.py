@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from fst.core.fields import Fields
 from fst.core.prepared import generate_entry
 from fst.errors import UnsupportedError
 
@@ -51,3 +54,13 @@ def captured(entry: str, result: Any) -> Captured:
     module = ir.Module()
     generate_entry(module, entry, result, lambda _, kind, of: ir.Function(module, kind, of.fndesc.llvm_func_name))
     return Captured(entry, (str(module), str(result.library._get_module_for_linking())))
+
+
+def without_elements(argument: Any) -> Any:
+    """An argument of the same type whose arrays are empty, except for arrays with names."""
+    if isinstance(argument, tuple):
+        each = tuple(map(without_elements, argument))
+        return type(argument)(*each) if hasattr(argument, "_fields") else each
+    if isinstance(argument, np.ndarray) and not isinstance(argument, Fields):
+        return np.empty((0,) * argument.ndim, argument.dtype)
+    return argument

@@ -43,7 +43,7 @@ def object_of(kernels: Sequence[Captured], abi: int, forms: bytes, target: Targe
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     hide(module, (*EXPORTED, FORMS))
     module.verify()
-    _optimize(module, machine)
+    optimize(module, machine)
     need_no_library(module, ALLOWED)
     return bytes(machine.emit_object(module))
 
@@ -106,7 +106,8 @@ def need_no_library(module: Any, allowed: Collection[str]) -> None:
         raise UnsupportedError(f"the kernels call {', '.join(sorted(missing))}; expected code that needs no library")
 
 
-def _optimize(module: Any, machine: Any) -> None:
+def optimize(module: Any, machine: Any) -> None:
+    """Optimize a module for the processor of `machine`."""
     from llvmlite import binding
 
     options = binding.PipelineTuningOptions(speed_level=3)

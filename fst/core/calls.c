@@ -1,11 +1,13 @@
 /* Calls of native kernels from Python, see native.py. Compiled for Python's stable ABI. */
 #define Py_LIMITED_API 0x030A0000
-#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
-#define MOST 512 /* words of a call */
+#define MOST 384 /* words of a call; a page of the stack has room for them, see __chkstk of Windows */
 
 typedef struct {
     uint64_t (*entry)(uint64_t *words);
@@ -143,7 +145,53 @@ static PyObject *set_form(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"caller", caller, METH_VARARGS, NULL}, {"set_form", set_form, METH_VARARGS, NULL}, {0}};
+#ifdef __x86_64__
+/* Bits of cpuid for each level, in addition to those of lower levels: registers c of leaf 1, b and c of leaf 7, c of leaf 0x80000001; and
+   the bits of the registers that the system saves. Kernels for AVX-512 also need VBMI, which the first processors with AVX-512 lack. */
+static const struct {
+    const char *name;
+    unsigned basic, more_b, more_c, extended, saved;
+} LEVELS[] = {
+    {"x86-64-v2", 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23, 0, 0, 1u << 0, 0},
+    {"x86-64-v3", 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29, 1u << 3 | 1u << 5 | 1u << 8, 0, 1u << 5, 0x6},
+    {"x86-64-v4", 0, 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31, 1u << 1, 0, 0xe6},
+};
+
+static const char *level_of_processor(void)
+{
+    unsigned a, b, c, d, basic = 0, more_b = 0, more_c = 0, extended = 0, saved = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d))
+        basic = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        more_b = b, more_c = c;
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d))
+        extended = c;
+    if (basic & 1u << 27)
+        __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+    const char *found = "";
+    for (unsigned level = 0; level < sizeof LEVELS / sizeof *LEVELS; level++) {
+        if (LEVELS[level].basic & ~basic || LEVELS[level].more_b & ~more_b || LEVELS[level].more_c & ~more_c ||
+            LEVELS[level].extended & ~extended || LEVELS[level].saved & ~saved)
+            break;
+        found = LEVELS[level].name;
+    }
+    return found;
+}
+#elif defined(__aarch64__)
+static const char *level_of_processor(void) { return "aarch64"; }
+#else
+static const char *level_of_processor(void) { return ""; }
+#endif
+
+/* level(): the best level of this processor, see native.py. */
+static PyObject *level(PyObject *module, PyObject *arguments)
+{
+    return PyUnicode_FromString(level_of_processor());
+}
+
+static PyMethodDef methods[] = {
+    {"caller", caller, METH_VARARGS, NULL}, {"set_form", set_form, METH_VARARGS, NULL}, {"level", level, METH_NOARGS, NULL}, {0}
+};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "calls", .m_size = -1, .m_methods = methods};
 
 PyMODINIT_FUNC PyInit_calls(void)

@@ -3,8 +3,8 @@
 A wheel for a platform has a folder ``fst/native``, which a checkout lacks::
 
     manifest.json             the kernels, and the sources of which they are compiled
-    x86-64-v3.so …            a shared library for each level of processors, or for the whole architecture, such as aarch64.so
-    calls.abi3.so             an extension that calls kernels, see `calls.c`
+    x86-64-v3.so …            a shared library for each level of processors, or aarch64.so; on Windows .dll, on macOS .dylib
+    calls.abi3.so             an extension that calls kernels, see `calls.c`; on Windows calls.pyd
 
 If a source has changed since the release, as in an edited checkout, the folder is ignored, and numba compiles kernels. A kernel or a set of
 argument types that the manifest does not contain is compiled by numba, too.
@@ -15,6 +15,7 @@ manifest.json contains an object with these members:
 abi     `ABI`
 sources the names of all modules whose text the kernels depend on, as in `fst.core.kernel_cache.sources_of`
 digest  `digest_of` these modules
+python  the functions and objects of Python that the kernels use, see below
 kernels key of a kernel (`key_of`) → ``[symbol, results, releases]``
 ======= =============================================================================================================================
 
@@ -22,9 +23,10 @@ kernels key of a kernel (`key_of`) → ``[symbol, results, releases]``
 result, or of each element of a tuple: i and u for integers with and without a sign, b for a bool, d for a double, o for an object, and n
 for None. ``releases`` is true if the kernel runs without the interpreter's lock.
 
-Object kernels, which read Python objects, are in the library, too. Their code calls functions of Python's stable ABI,
-``PyUnicode_FromKindAndData``, and numba's function for the characters of a str, ``numba_extract_unicode``, which is a jump to the address
-in the library's variable `CHARACTERS`.
+Object kernels, which read Python objects, are in the library, too. It has a variable for each function and object of Python that they
+use, such as ``fst_PyList_New``; after the library is loaded, the variables are set to the addresses in this process. So the library is
+linked without Python, and serves all its versions. numba's function for the characters of a str, ``numba_extract_unicode``, is a part of
+the extension.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-import platform
+import sys
 from collections.abc import Callable, Iterable
-from ctypes import CDLL, c_uint32, c_uint64, c_void_p, cast, string_at
+from ctypes import CDLL, addressof, c_char, c_uint32, c_void_p, cast, pythonapi, string_at
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -45,17 +47,12 @@ import numpy as np
 
 from fst.core.fields import Fields
 
-ABI = 1  # the version of entries, keys and this file's format
+ABI = 2  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
-CHARACTERS = "fst_characters"
-CPU_INFO = Path("/proc/cpuinfo")
-# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each level in addition to the flags of lower
-# levels. Kernels for AVX-512 also need VBMI, which the first processors with AVX-512 lack.
-LEVELS = {
-    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vbmi", "avx512vl"},
-    "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
-    "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
-}
+VARIABLE = "fst_{}"  # the name of the variable for a function or an object of Python
+CHARACTERS = "numba_extract_unicode"  # not a function of Python, but of the extension
+X86_64 = ["x86-64-v4", "x86-64-v3", "x86-64-v2"]  # the levels of processors, the best first; see `level` in calls.c
+SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}  # of shared libraries; elsewhere .so
 # Settings of numba with which kernels are compiled differently, and their usual values.
 OTHER_CODE = {"NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0", "NUMBA_OPT": "3"}
 
@@ -68,13 +65,21 @@ class NativeKernel(NamedTuple):
 
 
 class Library:
-    """The native code of a level. `folder`: ``fst/native``. `kernels`: the member of the manifest."""
+    """The native code of a level.
 
-    def __init__(self, folder: Path, level: str, kernels: dict[str, tuple[str, str, bool]]) -> None:
-        self.level, self._kernels = level, kernels
-        self._code, self._calls = CDLL(str(folder / f"{level}.so")), _extension(folder)
+    Args:
+        path: the shared library.
+        calls: the extension.
+        manifest: the manifest.
+    """
+
+    def __init__(self, path: Path, calls: Any, manifest: dict[str, Any]) -> None:
+        self.level, self._calls, self._kernels = path.stem, calls, manifest["kernels"]
+        self._code = CDLL(str(path))
         self._calls.set_form(*string_form())
-        c_uint64.in_dll(self._code, CHARACTERS).value = self._calls.CHARACTERS
+        for name in manifest["python"]:
+            address = self._calls.CHARACTERS if name == CHARACTERS else address_of(name)
+            c_void_p.in_dll(self._code, VARIABLE.format(name)).value = address
 
     def find(self, key: str) -> NativeKernel | None:
         """The kernel with a key; None if there is none."""
@@ -98,34 +103,32 @@ def library() -> Library | None:
         return None
     try:
         manifest = json.loads((FOLDER / "manifest.json").read_bytes())
-        levels = [level for level in levels_of(CPU_INFO) if (FOLDER / f"{level}.so").exists()]
-        if not levels or manifest["abi"] != ABI or manifest["digest"] != digest_of(manifest["sources"]):
+        if manifest["abi"] != ABI or manifest["digest"] != digest_of(manifest["sources"]):
             return None
     except OSError:
         return None
     try:
-        return Library(FOLDER, levels[0], manifest["kernels"])
-    except (OSError, ImportError) as error:
+        calls = extension(FOLDER)
+        paths = [FOLDER / f"{level}{SUFFIXES.get(sys.platform, '.so')}" for level in levels_from(calls.level())]
+        found = next(filter(Path.exists, paths), None)
+        return Library(found, calls, manifest) if found else None
+    except (OSError, ImportError, AttributeError) as error:
         logging.getLogger("fst").warning("fst: native code cannot be loaded, so numba compiles kernels: %s", error)
         return None
 
 
-def levels_of(cpu_info: Path) -> list[str]:
-    """The names of the levels whose code this processor can run, the best first. With ``NUMBA_CPU_NAME=generic``, only the name of the
-    lowest level.
-    `cpu_info`: Linux's description of the processor.
+def levels_from(best: str) -> list[str]:
+    """The levels whose code a processor can run, the best first. With ``NUMBA_CPU_NAME=generic``, only the lowest level.
+    `best`: the level of the processor, the result of `level` in calls.c; empty if it is below all levels.
     """
-    machine = platform.machine()
-    if machine != "x86_64":
-        return [machine]
-    with cpu_info.open("rb", buffering=0) as file:  # a read of the whole file takes long if there are many cores
-        lines = file.read(1 << 13).decode().splitlines()
-    flags = {flag for line in lines if line.startswith("flags") for flag in line.split()}
-    found, needed = list[str](), set[str]()
-    for level in reversed(LEVELS):
-        needed |= LEVELS[level]
-        found = [level, *found] if needed <= flags else found
+    found = X86_64[X86_64.index(best) :] if best in X86_64 else [best] * bool(best)
     return found[-1:] if os.environ.get("NUMBA_CPU_NAME") == "generic" else found
+
+
+def address_of(name: str) -> int:
+    """The address of a function or an object of Python, such as ``_Py_NoneStruct``."""
+    found: int = addressof(c_char.in_dll(pythonapi, name))
+    return found
 
 
 def key_of(module: str, name: str, arguments: tuple[Any, ...]) -> str:
@@ -175,8 +178,8 @@ def _folder(package: str) -> Path | None:
     return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
 
 
-def _extension(folder: Path) -> Any:
-    """Import the extension."""
+def extension(folder: Path) -> Any:
+    """Import the extension in a folder."""
     spec = spec_from_file_location("calls", next(iter(folder.glob("calls.*")), None))
     if spec is None or spec.loader is None:
         raise ImportError(f"{folder} has no extension")

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -39,9 +40,9 @@ import pathlib, sys
 from support.core.native_code import write_folder
 from support.core.native_kernels import CALLS
 from support.core.run_tables import run_tables
-from fst.compile.export.native import native_kernels
+from fst.compile.export.native import called_kernels
 from fst.core.jit import Deferred
-with native_kernels() as kernels:
+with called_kernels() as kernels:
     run_tables(pathlib.Path(sys.argv[2]))
     for name, arguments in CALLS.items():
         Deferred("support.core.native_kernels", name).prepare(*arguments)
@@ -272,27 +273,29 @@ def test_digest_of_sources() -> None:
         native.digest_of(["fst.runtime.no_such_module"])
 
 
-FLAGS = [sorted(flags) for flags in native.LEVELS.values()][::-1]  # the flags of the lowest level are first
+FLAGS = {  # the flags that Linux lists for each level, in addition to those of lower levels
+    "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
+    "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vbmi", "avx512vl"},
+}
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are those of x86-64")
-@pytest.mark.parametrize(
-    ("flags", "levels"),
-    [
-        (FLAGS[0] + FLAGS[1] + FLAGS[2], ["x86-64-v4", "x86-64-v3", "x86-64-v2"]),
-        (FLAGS[0] + FLAGS[1] + FLAGS[2][1:], ["x86-64-v3", "x86-64-v2"]),
-        (FLAGS[0] + FLAGS[1][1:] + FLAGS[2], ["x86-64-v2"]),
-        (FLAGS[0], ["x86-64-v2"]),
-        (FLAGS[1] + FLAGS[2], []),
-    ],
-)
-def test_levels(flags: list[str], levels: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A processor runs each level if it has all flags of this and all lower levels; the best is first, and "generic" is the lowest."""
-    info = tmp_path / "cpuinfo"
-    info.write_text("processor\t: 0\nflags\t\t: fpu " + " ".join(flags) + "\nbugs\t\t: avx512f\n" + "x" * (1 << 20))
-    assert native.levels_of(info) == levels
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists() or platform.machine() != "x86_64", reason="levels are those of x86-64 on Linux")
+def test_level_of_this_processor(built: Path) -> None:
+    """The level of the processor is the best whose flags, and those of all lower levels, Linux lists."""
+    lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    flags = {flag for line in lines if line.startswith("flags") for flag in line.split()}
+    levels = takewhile(lambda level: FLAGS[level] <= flags, FLAGS)
+    assert native.extension(built).level() == [*levels][-1]
+
+
+@pytest.mark.parametrize(("best", "count"), [("x86-64-v4", 3), ("x86-64-v3", 2), ("x86-64-v2", 1), ("", 0), ("aarch64", 1)])
+def test_levels(best: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor runs its level and all lower ones, the best first; "generic" is the lowest."""
+    levels = native.levels_from(best)
+    assert (len(levels), levels[:1]) == (count, [best] * bool(best))
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
-    assert native.levels_of(info) == levels[-1:]
+    assert native.levels_from(best) == levels[-1:]
 
 
 def test_texts_of_types() -> None:

@@ -13,10 +13,9 @@ from support.commands import CACHE, TIMEOUT, on_terminal, posix
 
 import fst
 from fst.cli.commands.export.command import exported
-from fst.cli.commands.export.objects import without_elements
 from fst.cli.commands.export.program import loaded
 from fst.compile import keywords
-from fst.compile.export.capture import CHECKED, SETTINGS
+from fst.compile.export.capture import CHECKED, SETTINGS, without_elements
 from fst.compile.export.objects import ObjectCache
 from fst.compile.export.program import Program, Variant, program
 from fst.core import native

@@ -9,25 +9,28 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from support.commands import TIMEOUT
-from support.core.native_code import OBSTACLE
-from support.shared_data import REPOSITORY
+from support.core.native_code import OBSTACLE, here
+from support.shared_data import REPOSITORY, TESTS
 from support.wheel import copied
 
 import fst
 from fst.compile import wordpiece
-from fst.compile.export.native import settings_of
 from fst.runtime.kernels.intrinsics import DISABLED
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(DISABLED, reason="kernels are not compiled"),
     pytest.mark.skipif(bool(OBSTACLE), reason=OBSTACLE),
-    pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="native code is for Linux on x86-64"),
+    pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="the wheel is for Linux on x86-64"),
+    pytest.mark.skipif(find_spec("wheel") is None, reason="wheels are packed by wheel: the extra [release]"),
 ]
 
 LEVEL = "x86-64-v2"  # the level that all current processors support
@@ -35,10 +38,11 @@ TEXTS = ["unaffable", "", "a unable!", "é un 😀", "affable " * 90]
 CAPTURE = f"""
 import pathlib, sys
 import fst
-from fst.compile.export.native import native_kernels, write
-with native_kernels() as kernels:
+from fst.compile.export.native import called_kernels
+from support.core.native_code import write_folder
+with called_kernels() as kernels:
     fst.load(sys.argv[1]).encode("unaffable")
-write({{"{LEVEL}": [*kernels.values()]}}, pathlib.Path(sys.argv[2]))
+write_folder([*kernels.values()], pathlib.Path(sys.argv[2]), "{LEVEL}")
 print(len(kernels))
 """
 PAGE = (REPOSITORY / "docs" / "deploy-without-numba.md").read_text(encoding="utf-8")
@@ -56,17 +60,38 @@ def run(*command: str | Path, folder: Path, settings: Mapping[str, str] | None =
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=folder, env=more, timeout=TIMEOUT).stdout
 
 
+def check_sbom(wheel: Path) -> None:
+    """Check that the SBOM of a wheel names each file of native code with its digest."""
+    with ZipFile(wheel) as files:
+        sbom = json.loads(files.read(f"fst_toolkit-{fst.__version__}.dist-info/sboms/fst_toolkit.cdx.json"))
+        digests = {each["name"]: each["hashes"][0]["content"] for each in sbom["components"] if each["type"] == "file"}
+        native = [name for name in files.namelist() if name.startswith("fst/native/")]
+        assert digests == {name: sha256(files.read(name)).hexdigest() for name in native}
+    assert len(native) == 3
+
+
 def test_wheel_with_native_code(tmp_path: Path) -> None:
-    """A wheel with native code is for a platform and for all versions of Python; installed without numba, it gives the same ids."""
+    """A wheel with native code is for a system and for all versions of Python, always has the same bytes, and gives the same ids without
+    numba.
+    """
     table, source = wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "a", "!"]), copied(tmp_path / "source")
     table.save(tmp_path / "english.npz")
-    settings = {**settings_of(LEVEL), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    native = source / "fst" / "native"
-    count = run(sys.executable, "-c", CAPTURE, tmp_path / "english.npz", native, folder=REPOSITORY, settings=settings)
+    native = tmp_path / "native" / here().tags[0]
+    count = run(sys.executable, "-c", CAPTURE, tmp_path / "english.npz", native, folder=REPOSITORY, settings={"PYTHONPATH": str(TESTS)})
     assert int(count) == 2
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source, folder=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name == f"fst_toolkit-{fst.__version__}-cp310-abi3-linux_x86_64.whl"
+    plain = tmp_path / f"fst_toolkit-{fst.__version__}-py3-none-any.whl"
+    wheels: list[Path] = []
+    for number in range(2):
+        output = tmp_path / f"dist{number}"
+        command = sys.executable, REPOSITORY / ".ci" / "pack.py", plain, native.parent, output
+        run(*command, folder=tmp_path, settings={"SOURCE_DATE_EPOCH": "1800000000"})
+        wheels += output.iterdir()
+    wheel, other = wheels
+    assert wheel.read_bytes() == other.read_bytes()
+    name, _, tags = wheel.stem.rpartition("-abi3-")
+    assert (name, {*tags.split(".")}) == (f"fst_toolkit-{fst.__version__}-cp310", {*here().tags})
+    check_sbom(wheel)
 
     python = tmp_path / "venv" / "bin" / "python"
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", folder=tmp_path)

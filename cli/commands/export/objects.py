@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
-
-import numpy as np
 
 from fst.cli.files.progress import note
 from fst.cli.process import Process
-from fst.compile.export.capture import CHECKED, SETTINGS
+from fst.compile.export.capture import CHECKED, SETTINGS, without_elements
 from fst.compile.export.objects import ObjectCache
 from fst.compile.export.program import Program
-from fst.core.fields import Fields
 
 
 class Objects:
@@ -58,13 +54,3 @@ class Objects:
         code, sources = self._process.ask("code", target)
         cache.keep(code, sources)
         return code
-
-
-def without_elements(argument: Any) -> Any:
-    """An argument of the same type whose arrays are empty, except for arrays with names."""
-    if isinstance(argument, tuple):
-        each = tuple(map(without_elements, argument))
-        return type(argument)(*each) if hasattr(argument, "_fields") else each
-    if isinstance(argument, np.ndarray) and not isinstance(argument, Fields):
-        return np.empty((0,) * argument.ndim, argument.dtype)
-    return argument

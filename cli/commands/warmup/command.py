@@ -16,7 +16,7 @@ from fst.cli.options import FileName
     type=FileName(),
     metavar="FOLDER",
     show_default="kernels for this processor",
-    help="Write the native code of a release instead, see CONTRIBUTING.md.",
+    help="Write the native code of a release for each system instead, see CONTRIBUTING.md.",
 )
 def command(native: str | None) -> None:
     """Compile all kernels ahead of time, and keep them on disk.
@@ -33,9 +33,11 @@ def command(native: str | None) -> None:
     Examples:
       RUN pip install ./fst-toolkit && fst warmup
     """
-    from fst.cli.commands.warmup.processes import warm_up, write_native_code
-
     if native is None:
+        from fst.cli.commands.warmup.processes import warm_up
+
         warm_up()
     else:
-        write_native_code(Path(native))
+        from fst.cli.commands.warmup.release import write_release
+
+        write_release(Path(native))

@@ -1,65 +1,19 @@
-"""Compile all kernels ahead of time, on all cores: to the cache, or to the native code of a release for each level of processors."""
+"""Compile all kernels ahead of time, on all cores."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 from queue import SimpleQueue
-from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from fst.cli.commands.warmup.kernels import PARTS, Compiler
+from fst.cli.commands.warmup.kernels import PARTS
 from fst.cli.process import Process
-from fst.core import native
 from fst.core.threads import thread_count
-from fst.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from fst.compile.export.native import NativeKernel
-
-
-class NativeCompiler:
-    """The worker of a `Process` that compiles kernels to native code."""
-
-    def compile(self, part: str) -> dict[str, NativeKernel]:
-        """Compile the kernels of a part that this process has not compiled yet; return them by key."""
-        from fst.compile.export.native import native_kernels
-
-        with native_kernels() as kernels:
-            Compiler().compile(part)
-        return kernels
-
-
-def write_native_code(folder: Path) -> None:
-    """Write native code to a folder; print a line after each level."""
-    from fst.compile.export.native import need_linker, write
-
-    need_linker()  # before kernels are compiled for minutes
-    begun, missing = monotonic(), native.LEVELS.keys() - native.levels_of(native.CPU_INFO)
-    if missing:
-        raise UnsupportedError(f"this processor is below the level {max(missing)}; expected one that runs the kernels of every level")
-    levels = {level: _kernels_of(level) for level in native.LEVELS}
-    write(levels, folder)
-    click.echo(f"ready, in {monotonic() - begun:.1f} s; {folder}", err=True)
-
-
-def _kernels_of(level: str) -> list[NativeKernel]:
-    from fst.compile.export.native import settings_of
-
-    found: dict[str, NativeKernel] = {}
-    with TemporaryDirectory() as cache:  # all processes share it, so that each kernel is compiled once
-        settings = {**settings_of(level), "NUMBA_CACHE_DIR": cache}
-        with closing(compiled(thread_count(), f"{__name__}:NativeCompiler", settings=settings)) as parts:
-            for _, kernels in parts:
-                found |= kernels
-    click.echo(f"{level}: {len(found)} kernels", err=True)
-    return [found[key] for key in sorted(found)]
-
 
 MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part alone takes as long as all other parts on seven processes
 
@@ -87,9 +41,9 @@ def _telling() -> Iterator[None]:
         raise
 
 
-def compiled(count: int, worker: str, settings: Mapping[str, str] | None = None) -> Generator[tuple[str, Any], None, None]:
+def compiled(count: int, worker: str) -> Generator[tuple[str, Any], None, None]:
     """Compile the parts in `count` processes with the method `compile` of a worker. Yield each finished part with the method's result.
-    `count`: the number of processes. `worker`, `settings`: as in `Process`.
+    `count`: the number of processes. `worker`: as in `Process`.
     """
     idle: SimpleQueue[Process] = SimpleQueue()
 
@@ -102,7 +56,7 @@ def compiled(count: int, worker: str, settings: Mapping[str, str] | None = None)
 
     with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # end processes first: threads wait for their answers
         for number in range(count):
-            process = Process(f"compiler {number + 1}", worker, settings=settings)
+            process = Process(f"compiler {number + 1}", worker)
             processes.callback(process.end)
             idle.put(process)
         processes.callback(threads.shutdown, wait=False, cancel_futures=True)
