@@ -134,7 +134,7 @@ class SessionEncoder(Encoder):
             begin in one part and end in the next.
 
         Raises:
-            TextError: `parts` is not a row of pairs with texts, or a text has a character that the vocabulary cannot encode.
+            TextError: `parts` is not a row of pairs of a text and a bool, or a text has a character that the vocabulary cannot encode.
             UnsupportedError: some part allows added tokens, but the vocabulary does not support `offsets`; or the normalizer changes text
                 before it is searched for an added token.
 

@@ -113,5 +113,8 @@ def _part(part: Any) -> tuple[str, bool]:
     """Check a part; return its text, and whether it may contain added tokens."""
     if not isinstance(part, tuple | list) or len(part) != 2:
         raise TextError(f"a part is {quoted(part)}; expected a pair of a text and a flag that allows added tokens; pass (text, False)")
-    checked(part[0])
-    return part[0], bool(part[1])
+    text, allows = part
+    checked(text)
+    if not isinstance(allows, bool | np.bool_):
+        raise TextError(f"the flag of a part is {quoted(allows)}; expected True or False: whether the part may contain added tokens")
+    return text, bool(allows)

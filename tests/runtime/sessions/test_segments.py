@@ -86,6 +86,8 @@ def test_wordpiece_in_parts_of_strangers() -> None:
         (3, "parts is 3; expected pairs of a text and a flag"),
         ([(b"ab", True)], "the text is bytes; expected str"),
         ([("\ud800", True)], "a lone surrogate"),
+        ([("ab", "user")], "the flag of a part is 'user'; expected True or False"),
+        ([("ab", 0)], "the flag of a part is 0; expected True or False"),
     ],
 )
 def test_errors(parts: Any, message: str) -> None:
