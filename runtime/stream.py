@@ -21,7 +21,7 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class Stream:
         self._characters = self._count = 0  # number of characters that kernels have read, and number of ids for these characters
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # finished parts that `read` has not returned
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a stream is neither pickled nor copied; each text and each process needs its own")
 
     def write(self, piece: str | bytes) -> None:
         """Append a piece to the text.

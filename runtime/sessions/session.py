@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -88,6 +88,9 @@ class Session:
     def __len__(self) -> int:
         """The number of characters."""
         return self._version.characters
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a session is neither pickled nor copied; fork() makes a second session; another process needs the text or the ids")
 
     def __repr__(self) -> str:
         return f"<fst.Session of {counted(len(self), 'character')}>"

@@ -214,6 +214,14 @@ def test_copies_are_the_tokenizer_itself() -> None:
     assert copy.deepcopy([tables()])[0] is copy.copy(tables()) is tables()
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+@pytest.mark.parametrize("made", [lambda: tokenizer().session("un b"), lambda: tokenizer().stream()])
+def test_sessions_and_streams_are_not_copied(made: Callable[[], object], copied: Callable[[object], object]) -> None:
+    """A copy of a session or a stream would share its state, so copies and pickles are refused."""
+    with pytest.raises(TypeError, match="is neither pickled nor copied; "):
+        copied(made())
+
+
 def test_batches_pickle() -> None:
     """An unpickled batch has the same ids and offsets, and the pickle contains no unused capacity of arrays."""
     for offsets in (False, True):
