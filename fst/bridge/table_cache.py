@@ -172,7 +172,7 @@ def _keep(table: Any, path: Path, name: str) -> None:
             if total > MAX_BYTES:
                 remove_table(file)
     except OSError as error:
-        logging.getLogger("fst").warning("fst: the table is not kept: %s: %s", path.parent, error.strerror)
+        logging.getLogger("fst").warning("fst: the table is not kept: %s: %s", error.filename or path.parent, error.strerror)
 
 
 def tables_in(place: Path) -> list[tuple[Path, os.stat_result]]:

@@ -244,6 +244,16 @@ def test_folder_that_cannot_be_written(lines: Path, monkeypatch: pytest.MonkeyPa
     assert [logged(lines), logged(lines)] == [[line], [line]]
 
 
+def test_folder_in_the_place_of_a_table(lines: Path, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """If a folder has the name of a table's file, the table is not kept, and a line in the log contains the path of this folder."""
+    fst.Tokenizer(lines)
+    (path,) = folder.glob("*.npz")
+    path.unlink()
+    path.mkdir()
+    fst.Tokenizer(lines)
+    assert caplog.messages[-1] == f"fst: the table is not kept: {path}: not a regular file: it would be replaced by one"
+
+
 def test_empty_name_of_the_folder(lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: Callable[[Any], list[str]]) -> None:
     """An empty FST_CACHE is as good as none."""
     monkeypatch.setenv("FST_CACHE", "")
