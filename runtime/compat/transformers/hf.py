@@ -236,7 +236,7 @@ class FastTokenizer:
         ignored.
         """
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
-            raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
+            raise UnsupportedError(_always_found("split_special_tokens"))
         if sanitize_control_tokens:
             self._encode_without_added_tokens(text)
         arguments = {name: value for name, value in others.items() if name in ARGUMENTS}
@@ -259,7 +259,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _encode_without_added_tokens(self, text: str) -> list[int]:  # noqa: ARG002
-        raise UnsupportedError("sanitize_control_tokens: special tokens in a text are always found; leave it False")
+        raise UnsupportedError(_always_found("sanitize_control_tokens"))
 
     def _padding(self) -> Tokenizer:
         """Return the tokenizer. If `pad_token` was changed, first replace the tokenizer by a tokenizer with the new padding token."""
@@ -390,6 +390,12 @@ class _Rows(Sequence[Encoding]):
 
     def __getitem__(self, row: Any) -> Any:
         return self._made.encodings[row]
+
+
+def _always_found(option: str) -> str:
+    """The message of an error: an option treats special tokens as ordinary text."""
+    remedy = "encode text from users with tok.fst.encode_segments([(text, False)])"
+    return f"{option} is True; expected False: a table finds special tokens in every text; {remedy}"
 
 
 def _longest(ids: Any) -> int:
