@@ -1,4 +1,4 @@
-"""The command `fst cache`: the tables of tokenizers that are cached on disk."""
+"""The command `fst cache`: a list of the tables that are cached on disk, and their removal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import click
 
 from fst.cli.files.streams import show
 from fst.cli.group import CliCommand
+from fst.core import regular_files
 from fst.errors import FstError, TableError, counted, listed
 
+MAX_NAME = 1 << 16  # maximum number of bytes of the name of a source
 SHOWN = 12  # number of characters of the digest in the list
 HEADINGS = ("TABLE", "KIND", "TOKENS", "SIZE", "LAST USED", "SOURCE")
 RIGHT = ("TOKENS", "SIZE")  # columns of numbers
@@ -29,12 +31,12 @@ RIGHT = ("TOKENS", "SIZE")  # columns of numbers
 def command(patterns: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """List or remove the tables that are cached on disk.
 
-    Python functions that are given a file, a folder, the name of a model or a live tokenizer compile it once, and cache its table, also for
-    other processes. The folder is FST_CACHE; by default, it lies in the user's cache. Tables of other versions of this package in the
-    user's cache are listed, too.
+    A Python function that takes a tokenizer, such as fst.Tokenizer, compiles a file, a folder, a model or a live tokenizer once, and caches
+    the table for later processes. The environment variable FST_CACHE names the folder; by default, it is in the user's cache, and tables of
+    other versions of this package there are listed, too.
 
-    PATTERN is a name in the first or the last column, or the last part of a path; * stands for any characters. A removed table is compiled
-    again at its next use.
+    PATTERN matches a name in the first or the last column, or the last part of a path; * matches any characters. A removed table is
+    compiled again at its next use.
 
     \b
     Examples:
@@ -48,10 +50,10 @@ def command(patterns: tuple[str, ...], remove: bool, as_json: bool) -> None:
     if remove and not patterns:
         raise click.UsageError("--remove needs a PATTERN; '*' removes all tables")
     folders = folders_of_tables()
-    every = [_described(*file, is_own=place == folders[0]) for place in folders for file in tables_in(place)]
+    every = [_described(*file) for place in folders for file in tables_in(place)]
     missing = [pattern for pattern in patterns if not any(each.matches(pattern) for each in every)]
     if missing:
-        raise FstError(f"no cached table is {listed(missing)}; `fst cache` lists all names")
+        raise FstError(f"no cached table matches {listed(missing)}; `fst cache` lists their names")
     chosen = [each for each in every if not patterns or any(map(each.matches, patterns))]
     for each in chosen if remove else ():
         remove_table(Path(each.file))
@@ -60,7 +62,16 @@ def command(patterns: tuple[str, ...], remove: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class CachedTable:
-    """A file in a folder of cached tables; `kind` and `tokens` are those of the table, `used` is a time in ISO format."""
+    """A cached table.
+
+    Attributes:
+        file: the path.
+        kind: the kind of the table; "unreadable" if the file is damaged, or has the format of another version of this package.
+        tokens: the number of tokens; None for an unreadable file.
+        bytes: the size of the file.
+        used: the time of the last use, in ISO format.
+        source: the name of the tokenizer, or the path; empty if it is unknown.
+    """
 
     file: str
     kind: str
@@ -85,26 +96,33 @@ class CachedTable:
         return self.digest, self.kind, tokens, f"{self.bytes / 1e6:,.1f} MB", self.used[:16].replace("T", " "), self.source
 
 
-def _described(path: Path, status: os.stat_result, *, is_own: bool) -> CachedTable:
-    """The description of a file. `is_own`: whether the file is in the folder of this version of the package."""
+def _described(path: Path, status: os.stat_result) -> CachedTable:
+    """The description of the file of a table."""
     from fst import registry
     from fst.bridge.table_cache import source_of
 
     try:
-        source = "".join(char if char.isprintable() else "?" for char in source_of(path).read_text("utf-8", "replace"))
-    except OSError:
-        source = ""
+        name = regular_files.contents(source_of(path), MAX_NAME, TableError).decode("utf-8", "replace")
+    except (OSError, TableError):
+        name = ""
     try:
         table: Any = registry.load(path)
         kind, tokens = table.kind, len(table.token_ids)
     except (OSError, TableError):
-        kind, tokens = "damaged" if is_own else "other version", None
+        kind, tokens = "unreadable", None
+    source = "".join(char if char.isprintable() else "?" for char in name)
     used = datetime.fromtimestamp(status.st_mtime).astimezone().isoformat()
     return CachedTable(str(path), kind, tokens, status.st_size, used, source)
 
 
 def _listed(tables: Sequence[CachedTable], folders: Sequence[Path], where: str) -> Iterator[str]:
-    """The tables in columns; and for each folder, the number and the size of its tables."""
+    """The lines of the list: a row for each table, then for each folder the number and the size of its tables.
+
+    Args:
+        tables: the tables.
+        folders: the folders, that of this version first.
+        where: the words before the path of a folder.
+    """
     rows = [HEADINGS, *(each.row for each in tables)] if tables else []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -61,7 +61,8 @@ def test_remove(folder: Path) -> None:
 def test_names_of_no_table(folder: Path) -> None:
     """If a pattern matches no table, or no pattern is given, nothing is removed."""
     before = names(folder)
-    assert error_of(call("cache", "--remove", "first.txt", "third", code=1)) == "no cached table is 'third'; `fst cache` lists all names"
+    message = error_of(call("cache", "--remove", "first.txt", "third", code=1))
+    assert message == "no cached table matches 'third'; `fst cache` lists their names"
     assert "--remove needs a PATTERN" in call("cache", "--remove", code=2).stderr
     assert names(folder) == before
 
@@ -80,15 +81,15 @@ def test_other_files_are_left(folder: Path, tmp_path: Path) -> None:
 
 
 def test_damaged_tables(folder: Path) -> None:
-    """A damaged table, and a table without the name of its source, are listed and can be removed."""
+    """Damaged tables, and tables without the name of their source, are listed and can be removed."""
     table = next(path for path in folder.glob("*.npz") if path.with_suffix(".source").read_text().endswith("first.txt"))
     table.write_bytes(table.read_bytes()[:-5])
     table.with_suffix(".source").write_bytes(b"\xff\n\x1b[2J")
-    written(folder / f"{'c' * DIGITS}.npz", b"")
+    written(folder / f"{'c' * DIGITS}.npz", b"").with_suffix(".source").symlink_to("/dev/zero")
     found = {each["file"][-10:]: each for each in json.loads(call("cache", "--json").stdout)}
-    assert [(each["kind"], each["tokens"]) for each in (found["cccccc.npz"], found[table.name[-10:]])] == 2 * [("damaged", None)]
+    assert [(each["kind"], each["tokens"]) for each in (found["cccccc.npz"], found[table.name[-10:]])] == 2 * [("unreadable", None)]
     assert [each["source"] for each in (found["cccccc.npz"], found[table.name[-10:]])] == ["", "\ufffd??[2J"]
-    assert "damaged" in call("cache", "cccccccccccc").stdout
+    assert "unreadable" in call("cache", "cccccccccccc").stdout
     assert "3 tables removed from" in call("cache", "--remove", "*").stdout
 
 
@@ -105,7 +106,7 @@ def test_other_versions(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     table = next(older.glob("*.npz"))
     table.write_bytes(b"of an older format")
     assert [line.partition(",")[0] for line in call("cache").stdout.splitlines()[-2:]] == [f"2 tables in {own}", f"2 tables in {older}"]
-    assert "other version" in call("cache", f"{table.name[:12]}").stdout
+    assert "unreadable" in call("cache", f"{table.name[:12]}").stdout
     call("cache", "--remove", "*")
     assert names(own) == names(older) == []
     assert len(names(folder)) == 4
@@ -114,4 +115,4 @@ def test_other_versions(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """If FST_CACHE is not an absolute path, the message contains it."""
     monkeypatch.setenv("FST_CACHE", "tables")
-    assert error_of(call("cache", code=1)) == "there is no folder of tables: FST_CACHE is 'tables'; expected an absolute path"
+    assert error_of(call("cache", code=1)) == "the folder of cached tables is missing: FST_CACHE is 'tables'; expected an absolute path"
