@@ -1,17 +1,19 @@
-"""The files of a source: where they are, which of them are read, and what they contain.
+"""The files of a source: their paths, and a digest of their contents.
 
-The readers of folders open no file that `files_of` leaves out, so equal `contents_of` mean equal tables. This module imports no reader.
+Readers of folders open only files that `files_of` lists, so sources with equal `contents_of` have equal tables. This module imports no
+reader.
 """
 
 from __future__ import annotations
 
 import re
+from errno import ENAMETOOLONG
 from hashlib import sha256
 from pathlib import Path
 
 from fst.compile.files import MAX_SOURCE_BYTES
 from fst.core import regular_files
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import UnsupportedError, VocabularyError, quoted
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -19,9 +21,9 @@ IDS, MERGES = "vocab.json", "merges.txt"
 FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, SPECIALS, ADDED, MODEL)
 TEMPLATE, TEMPLATES, TEMPLATE_SUFFIX = "chat_template.jinja", "additional_chat_templates", ".jinja"
 PATTERNS = (*FILES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")  # the files of a model on the Hub
-RANKS, PIECES, TEKKEN = ".tiktoken", ".model", "tekken.json"  # two endings and a name of files that contain a complete vocabulary
+RANKS, PIECES, TEKKEN = ".tiktoken", ".model", "tekken.json"  # the endings, or the name, of files with a complete vocabulary
 
-# The name of a model, or owner and name. A name with the ending of a file is taken as a missing file, not as a model.
+# The name of a model, or its owner and its name. A name with the ending of a file means a file, even if the file is missing.
 NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
@@ -36,13 +38,26 @@ def is_name(source: object) -> bool:
 
 
 def located(source: str | Path) -> Path:
-    """The path of a file or a folder; for the name of a model, the folder of its files."""
+    """The path of a file or a folder; for the name of a model, the folder of its files.
+
+    Raises:
+        VocabularyError: no file can have this path, as if the text of a file is given instead of its path; or the model is missing.
+        UnsupportedError: huggingface_hub, which fetches models, is not installed.
+    """
     path = Path(source)
-    return fetched(str(source)) if is_name(source) and not path.exists() else path
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:
+        if is_name(source):
+            return fetched(str(source))
+        if isinstance(error, ValueError) or error.errno == ENAMETOOLONG:
+            known = "the path of a file or a folder, or the name of a model"
+            raise VocabularyError(f"the source is {quoted(str(source))}; expected {known}") from None
+    return path
 
 
 def fetched(name: str) -> Path:
-    """The folder in huggingface_hub's cache with those of `PATTERNS` that the model has, all of the same version.
+    """The folder in huggingface_hub's cache with the model's files that match `PATTERNS`, all of the same version.
 
     Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
     """
@@ -82,17 +97,17 @@ def templates(folder: Path) -> list[Path]:
 
 
 def files_of(source: Path) -> list[Path]:
-    """The file itself, or all existing files of a folder that may be read."""
+    """The file itself; or the files in a folder that its reader may open."""
     if not source.is_dir():
         return [source]
     return [*filter(Path.exists, map(source.joinpath, FILES)), *single_files(source), *templates(source)]
 
 
 def contents_of(source: Path) -> bytes | None:
-    """A text of the names and the SHA-256 digests of `files_of` a source; None if one of the files cannot be read.
+    """A text with the names and the SHA-256 digests of the files of a source, see `files_of`; None if one of them cannot be read.
 
     Args:
-        source: a file or a folder. The name of a file counts, since it may determine its format; the name of a folder does not.
+        source: a file or a folder. The text contains the name of a file, which may determine its format, but not the name of a folder.
     """
     try:
         is_folder = source.is_dir()
@@ -103,5 +118,5 @@ def contents_of(source: Path) -> bytes | None:
 
 
 def _digest(path: Path) -> str | None:
-    """The digest of a file, still packed; None for a folder."""
+    """The digest of the bytes of a file, which may be packed; None for a folder."""
     return None if path.is_dir() else sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()

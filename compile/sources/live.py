@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError, reason
 from fst.tables.live import exported_text
 
 Json = dict[str, Any]
-asked: set[Path] = set()  # the folders that `transformers` has read for this process; it may have read any file, and its version counts
+asked: set[Path] = set()  # the folders that `transformers` has read in this process: any of their files may count, and so does its version
 
 
 def exported(source: Any) -> tuple[Json, Json]:

@@ -5,6 +5,7 @@ The compiler is imported only for a tokenizer without a table.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,18 +65,18 @@ def is_table(path: str | Path) -> bool:
     """Whether a path or a URL leads to a table, judged by its ending or by the first bytes of the file."""
     if str(path).endswith(".npz"):
         return True
-    local = Path(remote.plain(str(path)))
-    if not local.is_file():
+    local = remote.plain(str(path))
+    if not os.path.isfile(local):  # noqa: PTH113 - `Path.is_file` raises an error for a str that is too long or invalid as a path
         return False
-    with local.open("rb") as file:
+    with Path(local).open("rb") as file:
         return file.read(4) == b"PK\x03\x04"
 
 
 def _of_vocabulary(source: str | Path) -> Table:
     """The table of a file, a folder or a model on the Hugging Face Hub; a pickle of it contains the path of its file in the cache.
 
-    Files that have not changed are not parsed: their bytes determine the table. This holds neither for a folder that `transformers` reads
-    nor for files that change while they are read; there, everything that was read determines it.
+    The cached table is found by the bytes of the files, without parsing them. In two cases, it is found by the parsed source instead: for a
+    folder that `transformers` reads, and for files that change while they are read.
     """
     from fst.bridge.table_cache import table_with
     from fst.compile.sources.inputs import contents_of, located

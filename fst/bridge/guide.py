@@ -41,7 +41,7 @@ def cover_search(table: Table) -> CoverSearch:
         table: the table of a tokenizer.
 
     Raises:
-        UnsupportedError: canonical masks do not cover the tokenizer.
+        UnsupportedError: the tokenizer has no canonical masks, see `fst.Guide`.
     """
     from fst.compile.guides import canonical_machine
     from fst.compile.machines.guide.texts import automaton_of

@@ -20,8 +20,8 @@ def of_files(name: str, content_of: Callable[[], bytes | None], make: Callable[[
 
     Args:
         name: the name of the tokenizer in the log.
-        content_of: a function that returns everything that determines the tokenizer; None if this is unknown. Without it, and if files
-            change while they are read, the tokenizer is made, and its table is cached by the tokenizer's own content.
+        content_of: a function that returns everything that determines the tokenizer, or None if this is unknown. If it is unknown, or
+            changes while the tokenizer is made, the table is cached by the content of the tokenizer.
         make: a function that makes a fast tokenizer of ``transformers``.
 
     Raises:

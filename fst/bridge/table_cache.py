@@ -1,8 +1,8 @@
-"""A cache on disk for tables of live tokenizers, files, folders, names and splitters, so that later processes do not compile them again.
+"""A cache on disk for compiled tables, so that later processes do not compile the same tokenizer or splitter again.
 
-The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. A table is proven safe when it
-is loaded. A file that is damaged, or that other users can write to, is ignored. If several processes need the same table at the same time,
-one process compiles it, and all others wait for its file.
+The name of a file is a digest of the tokenizer, of the compiler's sources and of the version of Python, so a stale file is never read. A
+table is proven safe when it is loaded. A file that is damaged, or that other users can write to, is ignored. If several processes need the
+same table at the same time, one process compiles it, and all others wait for its file.
 
 ==================== ==========================================================================================
 ``DIGEST.npz``       a table
@@ -33,7 +33,7 @@ from fst.errors import FstError, TableError, cut, quoted
 
 VARIABLE = "FST_CACHE"
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
-MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recently used tables are removed first
+MAX_BYTES = 1 << 29  # maximum size of all tables in the folder together; the least recently used tables are removed first
 NAME = re.compile(r"[0-9a-f]{64}\.npz")
 SPLITTER = "a splitter"
 
@@ -61,7 +61,7 @@ def folders_of_tables() -> list[Path]:
     """
     own, obstacle = folder()
     if own is None:
-        raise FstError(f"there is no folder of tables: {obstacle}")
+        raise FstError(f"the folder of cached tables is missing: {obstacle}")
     users = cache_folder.users()
     if os.environ.get(VARIABLE) or users is None:
         return [own]
@@ -70,7 +70,7 @@ def folders_of_tables() -> list[Path]:
 
 
 def table_with(content: bytes) -> Any | None:
-    """The cached table of a content, see `table_of`; None if the cache has no such table."""
+    """The cached table of a tokenizer or splitter with a `content`, see `table_of`; None if the cache has no such table."""
     place, _ = folder()
     return _kept(place / _name(content)) if place else None
 
@@ -102,13 +102,15 @@ def table_of(name: str | None, content: bytes, compile_it: Callable[[], Any]) ->
 
 
 def _compiled(name: str | None, path: Path, compile_it: Callable[[], Any]) -> Any:
+    """Compile a table, and write it to a file; if this fails, leave no file with the name of its source."""
     _log(name, f"kept in {path.parent}")
     try:
         table = compile_it()
         _keep(table, path, name or SPLITTER)
     finally:
         if not path.exists():
-            source_of(path).unlink(missing_ok=True)
+            with suppress(OSError):  # Windows does not remove an open file
+                source_of(path).unlink(missing_ok=True)
     found = _kept(path)  # read again, so that the table's origin is its file, as in later processes
     return table if found is None else found
 
@@ -138,7 +140,7 @@ def _sources() -> bytes:
 
 
 def _contents(place: Path, endings: tuple[str, ...]) -> Iterator[bytes]:
-    """The contents of the files with one of these endings, in the order of their names. `Path.glob` would take twice as long."""
+    """The contents of the files in a folder with one of these endings, in the order of their names. `Path.glob` takes twice as long."""
     for inner, names, files in os.walk(place):
         names.sort()
         for name in sorted(files):

@@ -1,4 +1,4 @@
-"""The cache of compiled tables: what determines a table, locks between processes, and the folder."""
+"""The cache of compiled tables: the files that determine a table, locks between processes, and the folder."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def lines(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def logged(caplog: pytest.LogCaptureFixture) -> Callable[[Any], list[str]]:
-    """A function that makes a tokenizer, compares its table with a newly compiled table, and returns the lines in the log, from the
-    second half on.
+    """A function that makes a tokenizer, compares its table with a newly compiled table, and returns the second half of each line in the
+    log.
     """
 
     def made(source: Any) -> list[str]:
@@ -102,7 +102,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> Callable[[Any], list[str]]:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", FOLDERS)
 def test_every_file_of_a_folder_counts(name: str, tmp_path: Path, logged: Callable[[Any], list[str]]) -> None:
-    """After the change or the removal of any file, a folder has the table of its new files; after its return, the former table."""
+    """If a file of a folder changes or is removed, the folder has the table of its new files; if the file is restored, the former table."""
     source = write(tmp_path / "source", FOLDERS[name])
     logged(source)
     before = inputs.contents_of(source)
@@ -124,14 +124,14 @@ def test_every_file_of_a_folder_counts(name: str, tmp_path: Path, logged: Callab
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_no_other_file_is_opened(tmp_path: Path) -> None:
-    """The readers of folders open no file that does not count."""
+    """The readers of folders open only the files that `files_of` lists."""
     sources = [write(tmp_path / "sources" / name, {**files, "other.json": {}, "LICENSE": ""}) for name, files in FOLDERS.items()]
     done = subprocess.run([sys.executable, "-c", OPENED, *map(str, sources)], capture_output=True, check=True, text=True, timeout=TIMEOUT)
     assert done.stdout == "\n" * len(sources)
 
 
 def test_names_of_files_count(tmp_path: Path) -> None:
-    """The name of a file may determine its format, and the name of a folder does not."""
+    """The name of a file, which may determine its format, is a part of the contents; the name of a folder is not."""
     ranks = [write(tmp_path, {name: RANKS}) / name for name in ("gpt2.tiktoken", "cl100k_base.tiktoken")]
     assert len({*map(inputs.contents_of, ranks)}) == 2
     assert len({inputs.contents_of(write(tmp_path / name, FOLDERS["merges"])) for name in "ab"}) == 1
@@ -142,6 +142,14 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "spiece.model").symlink_to(tmp_path / "spiece.model")
     assert inputs.contents_of(tmp_path / "spiece.model") is None
     assert inputs.contents_of(tmp_path / "missing") is None
+
+
+@pytest.mark.parametrize("source", ['{"model": "' + "a" * 5000 + '"}', "./" + "a" * 300, "a\0b"])
+def test_text_that_is_no_path(source: str) -> None:
+    """The contents of a file instead of its path, and a path with a null character, are refused with a short message."""
+    for make in (fst.Tokenizer, fst.compile.tokenizer):
+        with pytest.raises(fst.FstError, match=r"the source is .{,80}; expected the path of a file or a folder, or the name of a model$"):
+            make(source)
 
 
 @pytest.mark.usefixtures("folder")
@@ -163,7 +171,7 @@ def test_file_that_changes_while_it_is_read(lines: Path, monkeypatch: pytest.Mon
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_folder_that_transformers_reads(tmp_path: Path, logged: Callable[[Any], list[str]]) -> None:
-    """The table of a folder that only `transformers` can read is found by what `transformers` makes of it, not by the folder's files."""
+    """The table of a folder that only `transformers` can read is found by the tokenizer that it makes, not by the folder's files."""
     pytest.importorskip("transformers", reason="the reader of the folder")
     source = write(tmp_path / "source", bare(tokenizer_class="SplinterTokenizer"))
     assert len(logged(source)) == 1
@@ -255,7 +263,7 @@ def test_folder_in_the_place_of_a_table(lines: Path, folder: Path, caplog: pytes
 
 
 def test_empty_name_of_the_folder(lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: Callable[[Any], list[str]]) -> None:
-    """An empty FST_CACHE is as good as none."""
+    """An empty FST_CACHE has no effect."""
     monkeypatch.setenv("FST_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert logged(lines) == [f"kept in {tmp_path}/fst-toolkit-{fst.__version__}/tables"]
