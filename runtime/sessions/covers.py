@@ -1,8 +1,10 @@
 """Token healing: the sequences of tokens that cover a text whose end may lie inside a token.
 
-The ids before the last words of a text are certain, so a search begins at the last position where a pre-token must begin. It finds
-the sequences without added tokens after this position, see `fst.runtime.machines.guide.covers`. An added token that covers the end of the
-text begins with this end, so each of them is tried.
+Byte-level BPE: the ids before the last words of a text are certain, so a search begins at the last position where a pre-token must begin,
+whatever follows. It finds the sequences without added tokens after this position, see `fst.runtime.machines.guide.covers`. In all other
+sequences, the last token is an added token that begins with the end of the text; each added token is tried.
+
+WordPiece and Unigram: the search begins at the beginning of the text, and finds no added tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from fst.runtime.sessions.reading import Reader
 from fst.runtime.workspace import Ids
 from fst.tables.header import AddedTokens
 
-# The ids before the last one, the possible last ones, and the number of bytes of the text that these cover.
+# The ids before the last one, the possible last ids, and the number of bytes of the text that a last id covers.
 Found = tuple[list[int], Ids, int]
 REMEDY = "use the certain ids of fst.Session.certain"
 
@@ -29,7 +31,7 @@ class Ending:
 
     Args:
         ids, last: see the attributes.
-        sizes: int64[m], the number of bytes of each last token that the text contains.
+        sizes: int64[m], for each last token, the number of its bytes before the end of the text.
         content: returns the bytes of a token.
 
     Attributes:
@@ -70,7 +72,7 @@ class Search(Protocol):
         """The bytes of a token."""
 
     def covering(self, data: bytes) -> Iterator[tuple[list[int], Ids]]:
-        """Yield the ids before the last one, and the possible last ones, of the sequences that cover a text."""
+        """Yield the ids before the last one, and the possible last ids, of the sequences that cover a text."""
 
 
 class CoverFinder:
@@ -80,7 +82,7 @@ class CoverFinder:
         search: finds the sequences without added tokens.
         added: the added tokens.
         reader: the reader of texts.
-        last_begin: returns the position where the last pre-token of a text begins that later text cannot move.
+        last_begin: returns the last position in a text where a pre-token begins, whatever text follows.
     """
 
     def __init__(self, search: Search, added: AddedTokens, reader: Reader, last_begin: Callable[[str], int]) -> None:
@@ -102,7 +104,7 @@ class CoverFinder:
         return Covers(np.concatenate([ids[:begin], _ids(paths[0][:same])]), endings)
 
     def _ending(self, ids: Sequence[int], parts: Sequence[tuple[Ids, int]]) -> Ending:
-        """The ending with some possible last ids, each part of which covers a number of bytes of the text."""
+        """The ending with some ids. `parts`: possible last ids, and the number of bytes of the text that each of these covers."""
         last = np.concatenate([last for last, _ in parts])
         sizes = np.repeat([size for _, size in parts], [len(last) for last, _ in parts])
         order = np.argsort(last, kind="stable") if len(parts) > 1 else slice(None)
@@ -115,7 +117,7 @@ class CoverFinder:
         text = version.text
         found = [*self._of_data([], f" {text}".encode())]
         for path, last, size in self._of_data([], text.encode()) if text[:1] != " " else ():
-            if not text:  # a token with a space covers the space before the text
+            if not text:  # the tokens that begin with a space are found already
                 last = np.setdiff1d(last, joined([spaced for _, spaced, _ in found]))
             found += [(path, last, size)] if len(last) else []
         if not found:
@@ -145,7 +147,7 @@ class CoverFinder:
             yield before + path, last, len(data) - sum(len(self._search.content(number)) for number in path)
 
     def _with_added(self, version: Version, ids: list[int]) -> Iterator[Found]:
-        """The sequences whose last token is an added token that the end of a text begins; `ids` as in `_of_end`."""
+        """The sequences whose last token is an added token that begins with the end of the text; `ids` as in `_of_end`."""
         rest, before = version.rest, [] if len(version.rest_ids) else ids
         for content, number in self._added.items():
             for size in range(len(ids) > 0, len(content)):
@@ -156,7 +158,7 @@ class CoverFinder:
                         yield path, _ids([last]), len(content[:size].encode())
 
     def _begin_of_end(self, data: bytes) -> int:
-        """The position in bytes where the last pre-token begins that later text cannot move."""
+        """The last position, in bytes, where a pre-token begins, whatever text follows. `data`: the bytes of the text."""
         text = data.decode()
         return len(text[: self._last_begin(text)].encode())
 

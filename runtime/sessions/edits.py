@@ -24,7 +24,7 @@ from fst.runtime.sessions.reading import START, Checkpoint, Reader, Step
 from fst.runtime.workspace import Ids
 
 BLOCK = 1 << 12  # characters to read at a time: small blocks need more calls, large ones take longer to read again; see LOG, "Sessions"
-TURN = 1 << 15  # characters; an appended text with at most as many is one block: chats append such texts, and seldom edit them
+TURN = 1 << 15  # characters; an appended text of at most this length is one block, because chats append texts, and rarely edit them
 MOST_FIXED = 1 << 10  # ids; a chunk of appended ids with fewer is merged with the next appended ids
 UNFINISHED = "\ufffd"  # the end of the text of ids that end inside a character
 FEW = 16  # for fewer ids, a loop of Python is faster than NumPy
@@ -69,7 +69,7 @@ class Version(NamedTuple):
 
     @property
     def after(self) -> tuple[Checkpoint, int]:
-        """The checkpoint after the chunks, and the number of characters of the rest on which they depend."""
+        """The checkpoint after the chunks, and the number of characters after them on which the last chunk depends."""
         before = self.last or (self.chunks[self.chunks.chunks - 1] if self.chunks.chunks else None)
         return (before.after, before.ahead) if before else (START, 0)
 

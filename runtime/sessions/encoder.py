@@ -57,7 +57,7 @@ class SessionEncoder(Encoder):
         Args:
             text: a str.
             tokens: the maximum number of ids, at least 0. 0: the result is empty.
-            side: the side of the text that is kept, "left" or "right"; ``truncation_side`` of ``transformers`` is the side that is cut off.
+            side: the side of the text that is kept, "left" or "right"; ``truncation_side`` of ``transformers`` is the side that is removed.
 
         Returns:
             The longest beginning (or end) of the text whose `encode` has at most `tokens` ids; and the number of these ids. A longer text
@@ -90,22 +90,23 @@ class SessionEncoder(Encoder):
             raise
 
     def covers(self, text: str) -> Covers:
-        """Find the sequences of ids that cover a text, for token healing. A text that ends inside a token is encoded in another way than
-        together with its continuation, so a model continues it badly. Instead, a model gets the certain ids, and chooses among the endings.
+        """Find the sequences of ids that cover a text, for token healing. If a text ends inside a token, its ids differ from the first ids
+        of the text with its continuation, and a model continues them badly. To heal the text, a model gets the certain ids, and chooses
+        among the endings.
 
-        A sequence of ids covers a text if it consists of the first ids of ``encode(longer, add_special_tokens=False)``, for some `longer`
-        text that begins with the text and to which all its ids decode, and if its last id is needed to cover the text. For WordPiece
-        and Unigram, `longer` contains no added token. An empty text is covered by each id with which a text may begin. Where the
-        normalizer composes, the text and `longer` are composed before they are compared.
+        Let `longer` be a text that begins with the given text, and to which the ids ``encode(longer, add_special_tokens=False)`` decode.
+        Each `longer` text gives one sequence: its first ids, up to the id that covers the end of the given text. For WordPiece and Unigram,
+        `longer` contains no added token. An empty text is covered by each id with which a text may begin. If the normalizer composes, both
+        texts are composed before they are compared.
 
         For byte-level BPE, the time is that of `encode`, and linear in the last pre-token; `Session.covers` needs no `encode`. For
-        WordPiece and Unigram, it is linear in the text. The first call compiles automata, in one or two seconds.
+        WordPiece and Unigram, it is linear in the text. The first call makes automata, in 0.5 to 2 s.
 
         Args:
             text: a str.
 
         Returns:
-            The ids with which all sequences begin; and endings, in each of which the ids before the last one are the same.
+            The ids with which all sequences begin; and the endings. An ending is a set of sequences that differ only in their last id.
 
         Raises:
             TextError: the argument is not text, or it has a character that the vocabulary cannot encode.
@@ -183,11 +184,11 @@ class SessionEncoder(Encoder):
         return _tools(self, Reader(self._ids_runner, self._carried))
 
     def _certain_in(self, text: str, ids: Ids) -> int:  # noqa: ARG002
-        """Return the number of leading ids of unfinished text that no later text can change; by default, no id of an unfinished word."""
+        """Return the number of leading ids of unfinished text that no later text can change; by default, 0."""
         return 0
 
     def _last_begin(self, text: str) -> int:  # noqa: ARG002
-        """Return the position in unfinished text where the last pre-token begins that no later text can move; by default, the beginning."""
+        """Return the last position in unfinished text where a pre-token begins, whatever text follows; by default, 0."""
         return 0
 
     def _carried(self, workspace: Workspace) -> Sequence[Any]:  # noqa: ARG002

@@ -126,10 +126,10 @@ class Session:
         return not has_ids or np.array_equal(self.ids, self._tools.encode(self.text))
 
     def covers(self) -> Covers:
-        """Find the sequences of ids that cover the text, as `fst.Tokenizer.covers` does. Appended ids are covered by themselves.
+        """Find the sequences of ids that cover the text, see `fst.Tokenizer.covers`. After `append_ids`, the last id covers the text.
 
         Raises:
-            UnsupportedError: as in `fst.Tokenizer.covers`; or ids are appended, and the vocabulary is WordPiece or Unigram.
+            UnsupportedError: as in `fst.Tokenizer.covers`; or the vocabulary is WordPiece or Unigram, and the session has appended ids.
         """
         return self._tools.covers(self._version)
 
@@ -197,9 +197,10 @@ class Session:
             >>> s.text, s.ids, s.is_canonical
             ('unable', array([1, 3, 4], dtype=int32), False)
         """
-        if not isinstance(ids, Iterable):
-            raise TypeError(f"ids is {quoted(ids)}; expected a row of whole numbers")
-        numbers = [whole("an id", number) for number in (ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+        given: Any = ids.tolist() if isinstance(ids, np.ndarray) else ids
+        if not isinstance(given, Iterable):
+            raise TypeError(f"ids is {quoted(ids)}; expected a list or an array of whole numbers")
+        numbers = [whole("an id", number) for number in given]
         wrong = next((number for number in numbers if not self._tools.has_id(number)), None)
         if wrong is not None:
             raise ValueError(f"an id is {wrong}; expected the id of a token; leave out other numbers")
@@ -263,7 +264,7 @@ def checked(text: object) -> None:
 
 
 def whole(name: str, value: Any) -> int:
-    """Check that an argument is a whole number."""
+    """Check that an argument is a whole number; return it as an int. `name`: the name of the argument in the message."""
     if not is_index(value):
         raise TypeError(f"{name} is {quoted(value)}; expected a whole number")
     return index(value)

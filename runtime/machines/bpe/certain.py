@@ -30,7 +30,7 @@ MOST_TRIED = 1 << 6  # tokens to try at a position; if there are more, the posit
 
 
 class Pretokens:
-    """The search for the ends of pre-tokens in unfinished text.
+    """A finder of the ends of pre-tokens in unfinished text.
 
     Args:
         table: the table.
@@ -40,7 +40,7 @@ class Pretokens:
         self._table = table
 
     def last_begin(self, text: str) -> int:
-        """The position where the last pre-token begins that no later text can move. The text begins with a pre-token."""
+        """The last position where a pre-token begins, whatever text follows. The text begins with a pre-token."""
         start = 0
         while (end := self._end(text, start)) is not None:
             start = end
@@ -83,7 +83,7 @@ class CertainTokens(Pretokens):
 
     @staticmethod
     def can_read(table: BpeTable) -> bool:
-        """Whether tokens of a table depend only on the bytes of a pre-token, which a normalizer may compose."""
+        """Whether the tokens depend only on the bytes of the pre-token. A normalizer may have mapped and composed its characters."""
         model, by = table.metadata.model, table.metadata.text.normalizer
         changes = (by and (by.edits or not by.is_plain or table.metadata.added_tokens.contextual)) or (
             model.missing_bytes or model.continuing_subword_prefix or model.end_of_word_suffix
@@ -166,7 +166,7 @@ class CertainTokens(Pretokens):
 
 
 def before_border(text: str, front_end: TextFrontEnd) -> str:
-    """The beginning of an unfinished text that is normalized independently of the text after it."""
+    """The longest known beginning of an unfinished text whose normal form does not depend on the text after it."""
     data = units(text, np.dtype(np.uint8))
     return bytes(data[: front_end.border(data, np.array([0, len(data)]), np.zeros(3, np.uint64))]).decode()
 

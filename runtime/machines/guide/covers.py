@@ -1,8 +1,9 @@
-"""The canonical sequences of tokens that cover a text: those of the masks of all texts, along the bytes of one text.
+"""The canonical sequences of tokens that cover a text.
 
-A search walks from the beginning of the text, token by token. After each token, a scan of the part of the trie below the unread bytes gives
-the last tokens, and a scan of the path of these bytes gives the tokens with which the walk may go on. A walk along tokens that are not
-those of the text ends after one step, as no token follows.
+A search walks from the beginning of the text, token by token, through the states of canonical masks whose pattern allows every text. After
+each token, one scan finds the tokens that begin with all unread bytes: the last token is one of these. Another scan finds the tokens with
+which the unread bytes begin: the walk continues with each of them. After a token that does not belong to the encoding, no token is found,
+so few walks continue.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from fst.machines.guide.canonical import Machine
 from fst.machines.guide.canonical_states import PLACE, PLACE_BITS, CanonicalStates, State
 from fst.machines.guide.vocabulary import Vocabulary, ids_of
 
-MOST_PLACES = 1 << 16  # places that are kept between searches
+MOST_PLACES = 1 << 16  # maximum number of places that are kept between searches, see `CanonicalStates`
 
 
 class CoverSearch:
     """A search for the sequences of tokens that cover a text. Threads can share it.
 
     Args:
-        machine: the arrays of canonical masks whose language are all texts.
+        machine: the arrays of canonical masks whose pattern allows every text.
         vocabulary: the vocabulary of the tokenizer.
 
     Attributes:
@@ -52,7 +53,7 @@ class CoverSearch:
         if self._states.places > MOST_PLACES:
             self._states = CanonicalStates(self._machine, self._vocabulary)
         states, longest = self._states, self._vocabulary.trie.longest
-        stack: list[tuple[Any, int, State]] = [((), 0, states.start)]  # the last token and those before it, nested; the bytes read; a state
+        stack: list[tuple[Any, int, State]] = [((), 0, states.start)]  # tokens as nested pairs, the bytes read, a state
         while stack:
             path, at, state = stack.pop()
             rest = data[at : at + longest + 1]
@@ -65,7 +66,7 @@ class CoverSearch:
 
 
 def _unnested(path: Any) -> list[int]:
-    """The tokens of a nested path."""
+    """The tokens of a path ``(((), first), second)``."""
     found = []
     while path:
         path, token = path

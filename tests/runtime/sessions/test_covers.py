@@ -179,7 +179,7 @@ def test_continuations_are_covered(name: str) -> None:
 @pytest.mark.parametrize("name", ["vocab_bpe/gpt2/tokenizer.json", "vocab_bpe/qwen3/tokenizer.json.gz", "vocab/bert-base-uncased"])
 @pytest.mark.parametrize("file", ["en_books_20MB.txt", "docs_zh.md"])
 def test_cut_texts(name: str, file: str) -> None:
-    """The next ids of a text that is cut anywhere are among the covers of its beginning, which a session finds, too."""
+    """The next ids of a text that is cut anywhere are among the covers of its beginning."""
     tok, text, draw = real(name), (SHARED / "corpora" / file).read_text("utf-8")[:50_000], random.Random(f"{name} {file}")
     for _ in range(300 if ALL else 20):
         begin, size = draw.randrange(len(text) - 1000), draw.choice([3, 20, 200])
@@ -236,7 +236,7 @@ def test_empty_text() -> None:
 
 
 def test_places_are_not_kept_forever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search that has kept many places begins again without them."""
+    """A search that keeps too many places forgets them, and finds the same covers."""
     tok = fst.Tokenizer(table_of("bpe automaton"))
     expected = found_by(tok.covers("ab ba"))
     monkeypatch.setattr(covers, "MOST_PLACES", 0)
