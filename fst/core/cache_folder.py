@@ -27,7 +27,7 @@ except ImportError:  # Windows has no fcntl, so every process compiles its own c
 WRITABLE_BY_ALL = 0o002
 OWN = f"fst-toolkit-{VERSION}"
 DIGEST = 32  # number of bytes of the SHA-256 digest at the beginning of each file
-PATIENCE = 60.0  # seconds after which a process compiles code, even if another process is compiling it
+PATIENCE = 60.0  # seconds after which a process no longer waits for a process that compiles the same code or table
 
 _full: dict[Path, str | None] = {}  # each folder in which code could not be written → the reason
 
@@ -64,10 +64,14 @@ def is_safe(status: os.stat_result) -> bool:
 
 @contextmanager
 def alone(path: Path, mode: str) -> Iterator[None]:
-    """Open a file, wait until no other process is in this context with the same file, and make others wait until the context ends.
+    """A context that only one process at a time enters with the same file, because it holds a lock on the file; other processes wait.
 
-    The system releases the lock of a process that dies. A process waits at most `PATIENCE` seconds; on a system or a file system without
-    locks, it does not wait.
+    The system releases the lock of a process that dies. A process that has waited for `PATIENCE` seconds enters without the lock; so does
+    every process on a system or a file system without locks.
+
+    Args:
+        path: the file.
+        mode: the mode in which the file is opened.
     """
     with path.open(mode) as file:
         if fcntl is not None:

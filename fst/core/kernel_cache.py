@@ -78,16 +78,16 @@ class KernelCache(CodeCache):
 
 
 def _reduced(result: Any) -> tuple[bytes, tuple[Any, ...]]:
-    """A kernel in two parts: its LLVM bitcode, and all else in numba's form, in which `_names_in` the bitcode replace the bitcode.
+    """A kernel in two parts: its LLVM bitcode, and numba's form of the kernel with a small module, `_names_in`, instead of the bitcode.
 
-    Only kernels that are compiled later, and call this kernel, need its bitcode, which takes a third of the time to load a kernel.
+    Parsing the bitcode takes a third of the time to load a kernel. Only a kernel that is compiled later and calls this one needs it.
     """
     (name, form, (code, bitcode)), *others = REDUCE(result)
     return bitcode, ((name, form, (code, _names_in(bitcode))), *others)
 
 
 def _names_in(bitcode: bytes) -> bytes:
-    """The bitcode of a module that defines the same names, as numbers."""
+    """The bitcode of a module that defines the names of another module as numbers, so that numba finds the names."""
     module, names = binding.parse_bitcode(bitcode), ir.Module()
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration:
@@ -96,7 +96,7 @@ def _names_in(bitcode: bytes) -> bytes:
 
 
 def _rebuilt(context: Any, bitcode: bytes, others: tuple[Any, ...]) -> Any:
-    """The kernel of `_reduced`."""
+    """The inverse of `_reduced`: a kernel that parses its bitcode at the first use."""
     result = REBUILD(context, *others)
     result.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(bitcode))
     return result

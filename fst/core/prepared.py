@@ -5,8 +5,9 @@ A call from Python unpacks some 40 arrays each time, and a text needs several ca
     address of an entry | argument 1 | argument 2 | … | address of the kernel
 
 An array is its address and the length of each axis, a tuple its elements. The entry is a small function of machine code, which loads the
-words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. A native kernel has an entry of its own (`fst.core.native`), which
-does not read the last word. Other kernels with the same types share an entry, which is compiled in 15 ms, and cached on disk.
+words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. Kernels that numba compiles share one entry if their types are the
+same. It is compiled in 15 ms, and cached on disk. A native kernel has an entry of its own (`fst.core.native`), which does not read the last
+word.
 """
 
 from __future__ import annotations
@@ -70,13 +71,13 @@ def words(argument: Any) -> Iterator[int]:
 
 
 def _address_of(result: Any) -> int:
-    """The address of a kernel. `result`: numba's result of the compilation of the kernel; None for a kernel without one."""
+    """The address of a kernel; 0 if numba has not compiled it. `result`: numba's result of the compilation; None if there is none."""
     address: int = result.library.get_pointer_to_function(result.fndesc.llvm_func_name) if result else 0
     return address
 
 
 def _entry_of(result: Any) -> int:
-    """The address of the entry of a kernel, a function ``uint64 entry(uint64 *words)``. `result`: as for `_address_of`."""
+    """The address of the entry of a kernel, a function ``uint64 entry(uint64 *words)``. `result`: numba's result of the compilation."""
     from numba.core.compiler_lock import global_compiler_lock
 
     from fst.core.kernel_cache import KernelCache, key_of
@@ -95,7 +96,7 @@ def _entry_of(result: Any) -> int:
 
 
 def _compiled(name: str, result: Any) -> Any:
-    """A library of numba that contains an entry."""
+    """Compile an entry; return the library of numba that contains it. `name`: the name of the entry. `result`: as in `_entry_of`."""
     library = result.target_context.codegen().create_library(name)
     library.enable_object_caching()
     module = library.create_ir_module(name)
@@ -139,7 +140,7 @@ def generate_entry(module: Any, name: str, result: Any, kernel: Callable[..., An
 
 
 def _in_last_word(builder: Any, kind: Any, _: Any) -> Any:
-    """Generate the address of a kernel of this process, which is the last word of a prepared call."""
+    """Generate code that reads the address of a kernel of this process from the last word of a prepared call."""
     from llvmlite import ir
 
     last = builder.gep(builder.function.args[0], [ir.IntType(64)(len(kind.args) - 1)])

@@ -30,7 +30,7 @@ def contents(path: Path, most: int, error: type[FstError]) -> bytes:
     size = path.stat().st_size
     if size <= most:
         with path.open("rb") as file:
-            data = file.read(size + 1)  # not at once `most`, for which Python would first reserve memory
+            data = file.read(size + 1)  # not `most` at once: Python reserves memory for as many bytes
             data += file.read(most - size) if len(data) > size else b""
         if len(data) <= most:
             return data

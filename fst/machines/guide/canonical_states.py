@@ -112,7 +112,7 @@ class CanonicalStates:
 
     @property
     def places(self) -> int:
-        """The number of places that are found so far."""
+        """The number of places that have been found."""
         return int(self._places.counts.places)
 
     def need_text(self) -> None:
@@ -145,7 +145,7 @@ class CanonicalStates:
         return tuple(sorted(found - {DONE}))
 
     def mask(self, state: State, beginning: bytes = b"") -> Array:
-        """uint32[words], the mask of a state, without the end of the text; only of tokens that begin with the bytes `beginning`."""
+        """uint32[words], the mask of a state, without the end of the text, and only with tokens that begin with the bytes `beginning`."""
         row = np.zeros(self._vocabulary.words, np.uint32)
         for number in self._scan(state, row, beginning):
             word, bit = number // 32, np.uint32(1 << number % 32)
@@ -186,7 +186,7 @@ class CanonicalStates:
 
     def steps(self, state: State, text: bytes = b"") -> Array:
         """int64[n], ``token << 32 | place`` for each token that the tokenizer may give next, whatever follows, and each place after it;
-        with a text, only for tokens with which the text begins.
+        with a `text`, only for tokens with which this text begins.
         """
         out, work = np.empty(2 * (len(text) or self._vocabulary.size), np.int64), self._work()
         parts = [NO_ARRAY]
@@ -201,7 +201,7 @@ class CanonicalStates:
         return keys[_are_new(keys)]
 
     def _scan(self, state: State, row: Array, beginning: bytes = b"") -> list[int]:
-        """Fill a mask of tokens that begin with some bytes; return the ids for which no later text is found at once."""
+        """Fill a mask with tokens that begin with some bytes; return the ids for which no later text is found without a search."""
         found, work = set[int](), self._work()
         unsure = np.empty(self._vocabulary.size, np.int32)
         for place in state:

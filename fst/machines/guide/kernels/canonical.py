@@ -323,8 +323,8 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, beginning, 
         work: a `Work`.
         places: a `Places`.
         place: the number of the place.
-        beginning: uint8[n]; the mask is for tokens that begin with these bytes, the steps are for tokens with which these bytes begin.
-            Empty: both are for all tokens.
+        beginning: uint8[n]. The mask has only tokens that begin with these bytes; the steps have only tokens with which these bytes begin.
+            Empty: all tokens.
         row: uint32[words], the mask.
         unsure: int32[ids], filled with the ids of the tokens for which no later text is found.
         steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word,
@@ -334,8 +334,9 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, beginning, 
         The number of ids written to `unsure`, or of elements written to `steps`; `FULL` if an array of `places` is too small.
     """
     load_place(work, places, place)
-    count, size = 0, len(beginning)
-    least, reads_on = 0 if len(steps) else size, size == 0 or len(steps) == 0
+    count, size, finds_steps = 0, len(beginning), len(steps) > 0
+    least = 0 if finds_steps else size  # the minimum number of bytes of a token
+    reads_on = size == 0 or not finds_steps  # whether tokens may have bytes after `beginning`
     labels, skips, tokens = trie.labels, trie.skips, trie.tokens
     for begins in range(1 if work.chars[0] else 2):
         node = np.int64(0)
