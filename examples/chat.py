@@ -1,12 +1,12 @@
-"""A chat whose text is tokenized once: a turn encodes the new message alone, however long the conversation is.
+"""A chat in which each turn encodes only the new message, however long the conversation is.
 
-The arguments are a source of a vocabulary with the special token ``[SEP]``, and a text. The first message is the whole text, as a prompt
+The arguments are a source of a vocabulary with the special token ``[SEP]``, and a text. The first message is the whole text, like a prompt
 with rules and tools; the next messages are its lines::
 
     python examples/chat.py examples/english-uncased-8000.txt docs/figures.md
 
-A program sends the whole conversation at each turn. The server keeps the ids of the conversation in a session, and a model's states for
-these ids in a cache; here, the states are only counted. Answers arrive as ids, as from a model, and stay as they are.
+A client sends the whole conversation at each turn. The server keeps the ids of the conversation in a session, and a model's states for
+these ids in a cache; this example only counts the states. Answers arrive as ids, as from a model, and are not encoded again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Conversation:
         self._tok, self.session, self.cached = tok, tok.session(), 0
 
     def receive(self, text: str) -> Turn:
-        """Take the whole conversation, which ends with a new message. A conversation with another beginning starts again."""
+        """Take the whole conversation, which ends with a new message. If its beginning has changed, the cache is emptied."""
         known = self.session.text
         if not text.startswith(known):
             known, self.session, self.cached = "", self._tok.session(), 0
@@ -73,7 +73,7 @@ def seconds_of_encode(tok: fst.Tokenizer, text: str, ids: Ids) -> float:
 @click.command()
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
-@click.option("--turns", default=10, show_default=True, help="The number of messages, each with an answer.")
+@click.option("--turns", type=click.IntRange(1), default=10, show_default=True, help="The number of messages, each with an answer.")
 def main(source: Path, text: Path, turns: int) -> None:
     """Chat with the lines of TEXT and the vocabulary SOURCE; compare the ids of each turn with those of the whole conversation."""
     tok = fst.Tokenizer(tokenizer(source))
