@@ -11,6 +11,7 @@ import os
 import pickle
 import re
 import sys
+import zlib
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +32,7 @@ REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-FORMAT = 2  # the version of the contents of files
+FORMAT = 3  # the version of the contents of files
 SETTINGS = ("OPT", "BOUNDSCHECK")  # settings of numba with which kernels are compiled differently
 OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
@@ -78,12 +79,13 @@ class KernelCache(CodeCache):
 
 
 def _reduced(result: Any) -> tuple[bytes, tuple[Any, ...]]:
-    """A kernel in two parts: its LLVM bitcode, and numba's form of the kernel with a small module, `_names_in`, instead of the bitcode.
+    """A kernel in two parts: its LLVM bitcode, compressed, and numba's form of the kernel with `_names_in` the bitcode instead of it.
 
     Parsing the bitcode takes a third of the time to load a kernel. Only a kernel that is compiled later and calls this one needs it.
+    Without compression, it is more than half of a file.
     """
     (name, form, (code, bitcode)), *others = REDUCE(result)
-    return bitcode, ((name, form, (code, _names_in(bitcode))), *others)
+    return zlib.compress(bitcode, 1), ((name, form, (code, _names_in(bitcode))), *others)
 
 
 def _names_in(bitcode: bytes) -> bytes:
@@ -98,7 +100,7 @@ def _names_in(bitcode: bytes) -> bytes:
 def _rebuilt(context: Any, bitcode: bytes, others: tuple[Any, ...]) -> Any:
     """The inverse of `_reduced`: a kernel that parses its bitcode at the first use."""
     result = REBUILD(context, *others)
-    result.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(bitcode))
+    result.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(zlib.decompress(bitcode)))
     return result
 
 
