@@ -111,7 +111,7 @@ def _renamed(added: AddedTokens, lead: str) -> AddedTokens:
 
 def _part(part: Any) -> tuple[str, bool]:
     """Check a part; return its text, and whether it may contain added tokens."""
-    if not isinstance(part, tuple | list) or len(part) != 2 or not isinstance(part[1], bool | np.bool_):
+    if not isinstance(part, tuple | list) or len(part) != 2:
         raise TextError(f"a part is {quoted(part)}; expected a pair of a text and a flag that allows added tokens; pass (text, False)")
     text, allows = part
     checked(text)

@@ -83,7 +83,6 @@ def test_wordpiece_in_parts_of_strangers() -> None:
     [
         (["ab"], "a part is 'ab'; expected a pair of a text and a flag that allows added tokens"),
         ([("ab",)], "expected a pair"),
-        ([("ab", "False")], "expected a pair"),
         (3, "parts is 3; expected pairs of a text and a flag"),
         ([(b"ab", True)], "the text is bytes; expected str"),
         ([("\ud800", True)], "a lone surrogate"),
