@@ -91,3 +91,12 @@ def test_counts_need_no_copies() -> None:
     """A largest length adds no state to the automaton of several patterns."""
     term = Strings(None, (pattern_of("a1.*z"),), (pattern_of("b[0-9]"),))
     assert counted(term._replace(least=10, most=100_000)).language is counted(term).language
+
+
+@pytest.mark.parametrize("pattern", ["\ud800", "[\ud800-\udfff]", r"\ud800", "a\udc80+$"])
+def test_patterns_of_lone_surrogates_have_no_strings(pattern: str) -> None:
+    """UTF-8 encodes no lone surrogate, so a pattern that needs one has no strings, as its automaton."""
+    found = pattern_of(pattern)
+    assert not found.has_strings
+    assert found.language.is_empty
+    assert pattern_of(f"{pattern}|b").has_strings
