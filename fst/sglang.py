@@ -1,4 +1,4 @@
-"""A plugin for SGLang, which finds it by the entry point of this package: the tokenizer backend and the grammar backend ``fst``."""
+"""A plugin for SGLang: the tokenizer backend and the grammar backend ``fst``. SGLang finds it by the package's entry point."""
 
 from fst.runtime.compat.sglang.plugin import register
 

@@ -1,4 +1,4 @@
-"""A plugin for vLLM, which finds it by the entry point of this package: the tokenizer mode ``fst`` and structured output by `fst.Guide`."""
+"""A plugin for vLLM: the tokenizer mode ``fst``, and structured output with `fst.Guide`. vLLM finds it by the package's entry point."""
 
 from fst.runtime.compat.vllm.plugin import register
 

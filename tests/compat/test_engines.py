@@ -1,4 +1,4 @@
-"""What adapters for inference engines share, without an engine."""
+"""The common part of the adapters for inference engines, without an engine."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def guide(tok: fst.Tokenizer) -> fst.Guide:
     steps=st.lists(st.tuples(st.sampled_from(STEPS), st.lists(IDS, max_size=4)), max_size=12),
     guided=st.randoms(use_true_random=False),
 )
-def test_a_matcher_is_the_naive_one(ends: set[int] | None, steps: list[tuple[str, list[int]]], guided: Any, guide: fst.Guide) -> None:
-    """After any tokens, also wrong ones, and any steps back, a matcher allows the tokens that some text has next."""
+def test_matchers_equal_the_naive_one(ends: set[int] | None, steps: list[tuple[str, list[int]]], guided: Any, guide: fst.Guide) -> None:
+    """After any tokens, right or wrong, and any steps back, a matcher allows exactly the tokens after which some text is possible."""
     tokens = [None if number in SPECIAL else name for number, name in enumerate(NAMES)]
     tokens[0] = None  # the unknown token
     own, other = Matcher(guide, ends), naive.Matcher(TEXTS, tokens, ends or {1})
@@ -76,8 +76,8 @@ def test_a_matcher_is_the_naive_one(ends: set[int] | None, steps: list[tuple[str
         assert own.forced() == (forced if other.ends <= {*SPECIAL} else forced[: len(own.forced())])
 
 
-def test_rows_are_filled_as_one_by_one(tok: fst.Tokenizer, guide: fst.Guide) -> None:
-    """One call writes the masks of texts of several guides into their rows, and leaves other rows unchanged."""
+def test_rows_are_filled_in_one_call(tok: fst.Tokenizer, guide: fst.Guide) -> None:
+    """One call writes the masks of texts of several guides into their rows; other rows are unchanged."""
     digits = fst.Guide(tok, regex="1*")
     matchers = [Matcher(guide), Matcher(digits, {6}), Matcher(guide, {1, 6}), Matcher(digits)]
     for matcher, ids in zip(matchers, ([4], [10, 6], [4, 1], [10]), strict=True):
@@ -94,7 +94,7 @@ def test_rows_are_filled_as_one_by_one(tok: fst.Tokenizer, guide: fst.Guide) -> 
 
 
 def test_wrong_uses_of_a_matcher(guide: fst.Guide) -> None:
-    """More tokens than were written are not taken back, and a text without an end is refused."""
+    """`rollback` of more tokens than the text has, and a text without an end, are errors."""
     matcher = Matcher(guide)
     matcher.accept([2])
     with pytest.raises(ValueError, match="is 2; expected 0 to 1"):
@@ -118,7 +118,7 @@ REQUESTS = (
 
 @pytest.mark.parametrize(("kind", "text", "written"), REQUESTS)
 def test_requests_have_guides(kind: str, text: str, written: str, tok: fst.Tokenizer) -> None:
-    """Every kind of request is read; a text of it can be written and then ended, and equal requests share a guide."""
+    """Every kind of request has a guide, which allows a text of the request and then its end; equal requests share it."""
     grammars = Grammars(tok)
     matcher = Matcher(grammars.guide(kind, text))
     ids = tok.encode(written, add_special_tokens=False).tolist()
@@ -127,10 +127,10 @@ def test_requests_have_guides(kind: str, text: str, written: str, tok: fst.Token
 
 
 def test_wrong_requests_are_errors(tok: fst.Tokenizer) -> None:
-    """A malformed request is an error of this package or a ValueError."""
+    """A malformed request, also a long or a deep one, raises an error of this package or a ValueError."""
     grammars, deep = Grammars(tok), 10_000
     wrong = [("json", "{"), ("choice", "[]"), ("choice", "a"), ("grammar", "a"), ("regex", "("), ("structural_tag", "[]"), ("unknown", "")]
-    wrong += [("json", '{"items":' * deep), ("structural_tag", '{"format":' * deep), ("json", "[" * deep)]
+    wrong += [("json", '{"items":' * deep), ("structural_tag", '{"format":' * deep), ("json", "[" * deep), ("grammar", "a\n" * 10 * deep)]
     for kind, text in wrong:
         with pytest.raises((fst.FstError, ValueError)):
             grammars.guide(kind, text)

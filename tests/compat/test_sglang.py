@@ -1,4 +1,4 @@
-"""The plugin for SGLang, in SGLang's own Python code: no model runs."""
+"""The plugin for SGLang, called by SGLang's own Python code; no model runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def mask_of(grammar: Any) -> Any:
 
 @pytest.mark.parametrize(("kind", "text", "written"), REQUESTS, ids=[kind for kind, *_ in REQUESTS])
 def test_masks_are_those_of_xgrammar(kind: str, text: str, written: str, own: Any, serving: SimpleNamespace) -> None:
-    """A text is accepted; for JSON Schemas and patterns, the masks along it are those of SGLang's backend with xgrammar."""
+    """Texts are accepted. For JSON Schemas and patterns, the mask before each token is that of SGLang's backend with xgrammar."""
     from sglang.srt.constrained.xgrammar_backend import XGrammarGrammarBackend
 
     assert serving.reasoning_parser is None
@@ -92,7 +92,7 @@ def test_masks_are_those_of_xgrammar(kind: str, text: str, written: str, own: An
     for number in [*own.encode(written), END]:
         first, second = mask_of(grammar), mask_of(other)
         if text != ANY_JSON and kind in ("json", "regex"):
-            assert (np.flatnonzero(first != second) == SPECIAL.index("<|im_start|>")).all()  # which xgrammar takes for text here
+            assert (np.flatnonzero(first != second) == SPECIAL.index("<|im_start|>")).all()  # xgrammar allows this special token as text
         assert first[number]
         grammar.accept_token(number)
         other.accept_token(number)
@@ -106,7 +106,7 @@ def test_masks_are_those_of_xgrammar(kind: str, text: str, written: str, own: An
 
 
 def test_rows_of_a_batch(own: Any, serving: SimpleNamespace) -> None:
-    """The rows of several texts are filled at once, also next to texts of a reasoning parser; other rows are unchanged."""
+    """One call fills the rows of several texts, also if a reasoning parser contains some of them; other rows are unchanged."""
     from sglang.srt.constrained.base_grammar_backend import GrammarRow
 
     made = made_by(own)
@@ -128,7 +128,7 @@ def test_rows_of_a_batch(own: Any, serving: SimpleNamespace) -> None:
 
 
 def test_jumps(own: Any, serving: SimpleNamespace) -> None:
-    """Tokens without a choice are found, and replaced by other tokens of the same text."""
+    """If only one text is possible, its tokens are found; tokens are replaced by others of the same text."""
     assert not serving.enable_strict_thinking
     made = made_by(own)
     grammar = made._init_value_dispatch(("regex", "(yes|no)"), False)
@@ -139,12 +139,12 @@ def test_jumps(own: Any, serving: SimpleNamespace) -> None:
     jump = grammar.try_jump_forward(own)
     assert jump == (letters[2:], "")
     assert grammar.jump_forward_str_state(jump) == ("", -1)
-    with pytest.raises(ValueError, match="are not allowed after"):
+    with pytest.raises(ValueError, match=r"not all of the tokens .* are allowed; the text is now <Matcher after"):
         grammar.jump_and_retokenize(letters[:2], [letters[1]], -1)
 
 
 def test_wrong_requests_are_invalid(own: Any, serving: SimpleNamespace) -> None:
-    """A malformed request becomes SGLang's object for it, with a message."""
+    """A malformed request becomes an `InvalidGrammarObject` of SGLang, with a message."""
     from sglang.srt.constrained.base_grammar_backend import InvalidGrammarObject
 
     assert serving.reasoning_parser is None
@@ -177,7 +177,7 @@ def test_whitespace_follows_the_options(options: dict[str, Any], allowed: set[st
 
 
 def test_tokenizer_backend(model: Path, own: Any) -> None:
-    """The tokenizer backend compiles the tokenizer that SGLang loads, with the same ids and decoded texts; other backends keep theirs."""
+    """The tokenizer backend returns the ids and the decoded texts of the tokenizer that SGLang loads; other backends are not changed."""
     tokenizers = engine("sglang.srt.utils.hf_transformers.tokenizer")
     from sglang.srt.plugins.hook_registry import HookRegistry
 
@@ -193,7 +193,7 @@ def test_tokenizer_backend(model: Path, own: Any) -> None:
 
 
 def test_names_are_choices(own: Any) -> None:
-    """Both names are values of SGLang's options."""
+    """`fst` is a value of both options of SGLang."""
     assert own is not None
     from sglang.srt.server_args import ServerArgs
 

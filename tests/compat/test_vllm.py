@@ -1,9 +1,10 @@
-"""The plugin for vLLM, in vLLM's own Python code: no model runs."""
+"""The plugin for vLLM, called by vLLM's own Python code; no model runs."""
 
 from __future__ import annotations
 
 import json
 import logging
+from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,9 +29,10 @@ REQUESTS = (
     ("STRUCTURAL_TAG", json.dumps(TAGS), 'so <call>{"name": "a", "age": 1}</call>, yes'),
 )
 EQUAL = ("JSON", "JSON_OBJECT", "REGEX", "CHOICE")  # kinds for which xgrammar has the same masks
+DEEP: Any = reduce(lambda inner, _: {"items": inner}, range(9999), dict[str, Any]())
 REFUSED: tuple[dict[str, Any], ...] = (
     *({"json": "{"}, {"json": "[" * 9999}, {"regex": "("}, {"choice": []}, {"grammar": " "}),
-    *({"json_object": False}, {"structural_tag": "{}"}),
+    *({"json_object": False}, {"structural_tag": "{}"}, {"json": DEEP}),
 )
 
 
@@ -66,7 +68,7 @@ def config_of(name: str) -> Any:
 
 
 def backends(both: Any) -> dict[str, Any]:
-    """The backend ``fst``, and two of vLLM's."""
+    """The backend ``fst``, and two backends of vLLM."""
     from vllm.v1.structured_output.backend_guidance import GuidanceBackend
     from vllm.v1.structured_output.backend_xgrammar import XgrammarBackend
 
@@ -107,7 +109,7 @@ def test_mode_gives_the_tokens_of_mode_hf(both: Any) -> None:
 
 
 def streamed(tokenizer: Any, prompt: list[int], ids: list[int], **params: Any) -> tuple[list[str], str, list[int], str | None]:
-    """The shown parts of a text, the whole text, its ids, and the stop string."""
+    """The parts of a text that are shown one by one, the whole text, its ids, and the stop string."""
     from vllm.sampling_params import SamplingParams
     from vllm.v1.engine.detokenizer import IncrementalDetokenizer
 
@@ -125,8 +127,8 @@ def streamed(tokenizer: Any, prompt: list[int], ids: list[int], **params: Any) -
 
 @pytest.mark.parametrize("is_fast", [False, True])
 def test_streamed_text_is_that_of_mode_hf(is_fast: bool, both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A detokenizer shows the text of vLLM's detokenizer in Rust, never later, and with the same stops; also if vLLM takes all tokenizers
-    for its class of fast tokenizers.
+    """The detokenizer shows the text of vLLM's detokenizer in Rust, never later, and with the same stops; also if vLLM treats every
+    tokenizer as a fast one.
     """
     from vllm.v1.engine import detokenizer
 
@@ -162,7 +164,7 @@ def test_other_tokenizers_keep_their_detokenizer(both: Any) -> None:
 
 
 def test_texts_without_a_stream_are_decoded_as_before(two: Two) -> None:
-    """If the text of a token depends on its neighbours, as in WordPiece, vLLM's detokenizer in Python decodes it."""
+    """If the text of a token depends on its neighbours, as in WordPiece, vLLM's detokenizer in Python decodes the ids."""
     engine("vllm")
     from vllm.sampling_params import SamplingParams
     from vllm.v1.engine.detokenizer import IncrementalDetokenizer, SlowIncrementalDetokenizer
@@ -177,9 +179,9 @@ def test_texts_without_a_stream_are_decoded_as_before(two: Two) -> None:
 @pytest.mark.parametrize("engine_name", ["xgrammar", "guidance"])
 @pytest.mark.parametrize(("kind", "text", "written"), REQUESTS, ids=[kind for kind, *_ in REQUESTS])
 def test_masks_are_those_of_other_backends(engine_name: str, kind: str, text: str, written: str, both: Any) -> None:
-    """A text is accepted, and the masks along it have all ids of another backend's masks; for most kinds, xgrammar has the same masks."""
+    """Texts are accepted. The mask before each token contains all ids of the other backend's mask; for most kinds, it equals xgrammar's."""
     made = backends(both)
-    ends = ENDS if engine_name == "xgrammar" else {END}  # guidance knows only the end of the tokenizer
+    ends = ENDS if engine_name == "xgrammar" else {END}  # guidance uses only the end_id of the tokenizer
     grammars = {name: made[name].compile_grammar(options(kind), text, ends) for name in ("fst", engine_name)}
     for number in [*both[0].encode(written), END]:
         own, other = (mask_of(made[name], grammar) for name, grammar in grammars.items())
@@ -194,7 +196,7 @@ def test_masks_are_those_of_other_backends(engine_name: str, kind: str, text: st
 
 @pytest.mark.parametrize("kind", EQUAL)
 def test_steps_are_those_of_xgrammar(kind: str, both: Any) -> None:
-    """Random tokens, allowed and not allowed, are accepted, validated and taken back as by vLLM's backend with xgrammar; JSON is valid."""
+    """Random tokens, allowed or not, are accepted, validated and taken back as by vLLM's backend with xgrammar; JSON is valid."""
     made, draw = backends(both), np.random.default_rng(7)
     before_surrogates = both[0].convert_tokens_to_ids("í")  # the byte 0xED, after which xgrammar allows bytes that are not UTF-8
     text = next(text for name, text, _ in REQUESTS if name == kind)
@@ -238,7 +240,7 @@ def request_of(both: Any, **structured: Any) -> Any:
 
 
 def test_manager_runs_the_backend(both: Any) -> None:
-    """The manager of vLLM makes the backend, fills the rows of drafts, and takes the drafts back."""
+    """The manager of vLLM makes the backend, fills rows for drafts, and accepts and validates tokens."""
     engine("vllm")
     from vllm.v1.structured_output import StructuredOutputManager
     from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar
@@ -269,7 +271,7 @@ def test_manager_runs_the_backend(both: Any) -> None:
 
 @pytest.mark.parametrize("structured", REFUSED, ids=[*map("".join, REFUSED)])
 def test_wrong_requests_are_refused(structured: Any, both: Any) -> None:
-    """A malformed request is vLLM's error of the client, before it reaches the engine."""
+    """A malformed request raises vLLM's error for wrong requests before it reaches the engine."""
     from vllm.exceptions import VLLMValidationError
 
     with pytest.raises(VLLMValidationError):

@@ -1,1 +1,1 @@
-"""What adapters for inference engines share: the guides of requests, and the texts that requests write."""
+"""The common part of the adapters for inference engines: the guides of requests, and the texts that requests write."""

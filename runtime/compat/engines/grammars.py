@@ -1,4 +1,4 @@
-"""The guides of an engine's requests, by the kind and the text that a request gives."""
+"""The guides of an engine's requests. The kind and the text of a request determine its guide."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from fst.bridge.from_live import compiled
 from fst.errors import listed
 from fst.runtime.machines.guide.guide import Guide
 
-GUIDES = 128  # the number of guides that are kept for later requests
+GUIDES = 128  # the maximum number of guides that are kept for later requests
 ANY_WHITESPACE = r"[ \n\r\t]*"
-RULE = re.compile(r"^[^#\"'/]*::=", re.MULTILINE)  # only in EBNF
+RULE = re.compile(r"^[^#\"'/\n]*::=", re.MULTILINE)  # a line that only EBNF has
 
 
 class Grammars:
-    """The guides of requests, which share the tokenizer, and which equal requests share.
+    """The guides of requests for one tokenizer. Equal requests share a guide.
 
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes.
         whitespace: as in `fst.Guide`.
-        strict: as in `fst.Guide`.
 
     Attributes:
         size: 1 more than the highest id.
@@ -36,13 +35,12 @@ class Grammars:
         [2, 3]
     """
 
-    def __init__(self, tokenizer: Any, *, whitespace: str | None = ANY_WHITESPACE, strict: bool = False) -> None:
+    def __init__(self, tokenizer: Any, *, whitespace: str = ANY_WHITESPACE) -> None:
         self._tokenizer = compiled(tokenizer, "an engine")
         self.size = 1 + max(self._tokenizer._tokens_by_id)
-        self._of_schema = {"whitespace": whitespace, "strict": strict}
         self._kinds: dict[str, Callable[[str], dict[str, Any]]] = {
-            "json": lambda text: {"schema": text, **self._of_schema},
-            "json_object": lambda _text: {"schema": {"type": "object"}, **self._of_schema},
+            "json": lambda text: {"schema": text, "whitespace": whitespace},
+            "json_object": lambda _text: {"schema": {"type": "object"}, "whitespace": whitespace},
             "regex": lambda text: {"regex": text},
             "choice": lambda text: {"choice": _of_json(text)},
             "grammar": lambda text: {"grammar": text, "syntax": "ebnf" if RULE.search(text) else "lark"},
@@ -55,7 +53,7 @@ class Grammars:
 
         Args:
             kind: "json" for a JSON Schema, "json_object" for any object, "regex", "choice" for a list of texts as JSON, "grammar" for EBNF
-                as in XGrammar, if there is a rule with ``::=``, else for Lark; or "structural_tag".
+                of XGrammar if a rule contains ``::=``, and for Lark otherwise, or "structural_tag".
             text: the text of the schema, pattern, list, grammar or structural tag.
 
         Raises:
@@ -68,18 +66,18 @@ class Grammars:
 
 
 def _with_type(tag: str) -> str:
-    """A structural tag with its type, which requests may leave out."""
+    """Add the type to a structural tag, because requests may leave it out."""
     found = _of_json(tag)
     return json.dumps({"type": "structural_tag", **found}) if isinstance(found, dict) else tag
 
 
 def _of_json(text: str) -> Any:
-    """The value of a text of JSON.
+    """Parse JSON.
 
     Raises:
-        ValueError: the text is malformed, or has too many levels.
+        ValueError: the JSON is malformed, or has too many levels.
     """
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("the request has too many levels; make it flatter") from None
+        raise ValueError("the request has too many levels of lists and objects; use fewer") from None

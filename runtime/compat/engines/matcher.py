@@ -1,4 +1,4 @@
-"""The text of one request of an inference engine, which is kept inside a `fst.Guide`."""
+"""The text of one request of an inference engine, as states of a `fst.Guide`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Rows = NDArray[np.uint32]
 
 
 class Matcher:
-    """The states of a guide after each token of a text, so that tokens can be taken back.
+    """A text that a model writes: the states of a guide after each token. Tokens can be taken back.
 
     Args:
-        guide: the guide, which other texts may share.
-        ends: the ids that end the text. Each is allowed exactly where a text of the guide may end, even if it writes text. None: the
-            guide's `end_id`.
+        guide: the guide; texts may share it.
+        ends: the ids that end the text. Each is allowed exactly where a text of the guide may end, even if the token has text.
+            None or empty: the guide's `end_id`.
 
     Raises:
         ValueError: no token ends texts.
@@ -50,8 +50,8 @@ class Matcher:
         own = [] if guide.end_id is None else [guide.end_id]
         self._ends = frozenset(ends or own)
         if not self._ends:
-            raise ValueError("no token ends texts; pass the ids of tokens that do as ends")
-        # The ids whose bits the guide does not write as this text needs them.
+            raise ValueError("no token ends texts; make the guide with end_id, or pass ends")
+        # Id → whether it ends the text, for ids whose bits in the masks of the guide are wrong for this text.
         self._others = {} if self._ends == {*own} else {number: number in self._ends for number in (*own, *self._ends)}
 
     def __repr__(self) -> str:
@@ -67,10 +67,10 @@ class Matcher:
         return self._states[-1] == ENDED
 
     def accept(self, ids: Sequence[int]) -> int:
-        """Append tokens to the text, up to the first that is not allowed.
+        """Append tokens to the text. The first token that is not allowed, and all tokens after it, are ignored.
 
         Args:
-            ids: the ids of the tokens; any whole numbers.
+            ids: the ids of the tokens; ids outside of the vocabulary are not allowed.
 
         Returns:
             The number of tokens that were appended.
@@ -107,7 +107,7 @@ class Matcher:
         del self._states[1:]
 
     def forced(self) -> list[int]:
-        """The next tokens of the text as long as there is only one choice, without the token that ends it."""
+        """The ids of the next tokens, as long as only one text is possible, without the token that ends the text."""
         found = list[int]()
         state = self._states[-1]
         for number in [] if state == ENDED else self.guide.forced(state):
@@ -128,15 +128,15 @@ class Matcher:
         """Write the mask of the next token.
 
         Args:
-            rows: uint32 or int32[n, words], an array, or a tensor in the processor's memory. It is not checked.
-            row: the row that gets the mask, as in `fst.Guide.masks`.
+            rows: uint32 or int32[n, words], a NumPy array, or a tensor in the memory of the CPU. Type and size are not checked.
+            row: the index of the row for the mask, which has the layout of `fst.Guide.masks`.
         """
         bits = bits_of(rows)
         self.guide.masks((max(self._states[-1], NO_STATE),), out=bits[row : row + 1])
         self._add_ends(bits[row])
 
     def _add_ends(self, bits: Rows) -> None:
-        """Write the bits of the tokens that end the text into its mask."""
+        """Correct the bits of the tokens that end texts in a mask of the guide."""
         if not self._others and not self.has_ended:
             return
         is_final = self._is_final(self._states[-1])
@@ -160,10 +160,10 @@ class Matcher:
 
 
 def fill_rows(matchers: Sequence[tuple[Matcher, int]], rows: Any) -> None:
-    """Write the masks of many texts, with one call for all texts of a guide.
+    """Write the masks of several texts, with one call for all texts of the same guide.
 
     Args:
-        matchers: each text, and the row that gets its mask.
+        matchers: each text, with the index of the row for its mask.
         rows: as in `Matcher.fill`.
     """
     bits, groups = bits_of(rows), dict[int, list[tuple[Matcher, int]]]()
@@ -178,6 +178,6 @@ def fill_rows(matchers: Sequence[tuple[Matcher, int]], rows: Any) -> None:
 
 
 def bits_of(rows: Any) -> Rows:
-    """The memory of masks as uint32."""
+    """A view of masks as uint32."""
     array: NDArray[Any] = rows if isinstance(rows, np.ndarray) else rows.numpy()
     return array.view(np.uint32)

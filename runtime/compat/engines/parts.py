@@ -1,4 +1,4 @@
-"""Parts of plugins, which are left out where an engine's version lacks what they need."""
+"""Parts of plugins. A part is left out if the installed version of the engine has another interface."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def add_part(engine: str, name: str, add: Callable[[], None]) -> None:
-    """Add a part of a plugin; if that fails, write a warning to the engine's log, and go on.
+    """Add a part of a plugin. If this fails, write a warning to the engine's log.
 
     Args:
         engine: the name of the engine's package.
@@ -16,6 +16,6 @@ def add_part(engine: str, name: str, add: Callable[[], None]) -> None:
     """
     try:
         add()
-    except Exception as error:  # the engine runs on, whatever another version raises
+    except Exception as error:  # the engine must start, whatever another version raises
         what = f"the {name} 'fst' is left out, because this version of {engine} has another interface"
         logging.getLogger(f"{engine}.fst").warning("%s: %s: %s", what, type(error).__name__, error)

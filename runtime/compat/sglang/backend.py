@@ -1,4 +1,4 @@
-"""Structured output of SGLang by the masks of `fst.Guide`."""
+"""Structured output in SGLang, with masks of `fst.Guide`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _whitespace(serving: Any) -> str:
 
 @cache
 def _grammar_class() -> Any:
-    """The class of the texts of requests, which is made at its first use, because its base class comes from SGLang."""
+    """The class for texts of requests. It is made at its first use, because its base class comes from SGLang."""
     from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject
     from sglang.srt.constrained.xgrammar_backend import XGrammarGrammar
 
@@ -95,10 +95,10 @@ def _grammar_class() -> Any:
 
         @staticmethod
         def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: Any) -> None:
-            """Write the masks of many texts, with one call for all texts of a guide."""
+            """Write the masks of several texts, with one call for all texts of the same guide."""
             if all(isinstance(entry.grammar, FstGrammar) for entry in entries):
                 fill_rows([(entry.grammar.matcher, entry.row) for entry in entries], vocab_mask)
-            else:  # some texts are inside the grammars of reasoning parsers
+            else:  # the grammar of a reasoning parser contains some of the texts
                 BaseGrammarObject.fill_vocab_mask_batched(entries, vocab_mask)
 
         @staticmethod
@@ -111,12 +111,12 @@ def _grammar_class() -> Any:
             return FstGrammar(self.matcher.again(), self._size)
 
         def try_jump_forward(self, _tokenizer: Any) -> tuple[list[int], str] | None:
-            """The tokens that follow without a choice; None if there are none."""
+            """The ids of the next tokens, if only one text is possible; None if there are none."""
             forced = self.matcher.forced()
             return (forced, "") if forced else None
 
         def jump_forward_str_state(self, _helper: Any) -> tuple[str, int]:
-            """No text besides the tokens."""
+            """Return no text: the tokens are the whole jump."""
             return "", -1
 
         def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], _next_state: int) -> None:
@@ -127,7 +127,7 @@ def _grammar_class() -> Any:
             """
             self.matcher.rollback(len(old_output_ids))
             if self.matcher.accept(new_output_ids) < len(new_output_ids):
-                raise ValueError(f"the tokens {new_output_ids} are not allowed after {self.matcher!r}")
+                raise ValueError(f"not all of the tokens {new_output_ids} are allowed; the text is now {self.matcher!r}")
 
     return FstGrammar
 

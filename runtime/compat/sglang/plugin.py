@@ -17,19 +17,19 @@ LOADER = "sglang.srt.utils.hf_transformers.tokenizer.get_tokenizer"
 def register() -> None:
     """Add the tokenizer backend and the grammar backend ``fst`` to SGLang.
 
-    SGLang calls this function itself. If the installed version of SGLang lacks a class or a function that a part needs, a warning in
-    SGLang's log contains its name, and this part is left out. A second call has no effect.
+    SGLang calls this function itself. If the installed version of SGLang lacks a class or a function that a part needs, this part is
+    left out, and a warning in SGLang's log contains its name. A second call has no effect.
 
     Example::
 
-        fst.sglang.register()  # only for code that makes a ServerArgs before SGLang loads its plugins
+        fst.sglang.register()  # only for programs that make a ServerArgs before SGLang loads plugins
     """
     for name, add in (("tokenizer backend", _add_tokenizer), ("grammar backend", _add_grammars)):
         add_part("sglang", name, add)
 
 
 def _add_tokenizer() -> None:
-    """Compile tokenizers after they are loaded, if the backend is chosen."""
+    """Add the tokenizer backend: SGLang loads a tokenizer, and `_compiled` replaces it."""
     from sglang.srt.plugins.hook_registry import HookRegistry, HookType
     from sglang.srt.server_args import ServerArgs
 
@@ -39,7 +39,7 @@ def _add_tokenizer() -> None:
 
 
 def _compiled(loaded: Any, *_args: Any, tokenizer_backend: str = "", **_settings: Any) -> Any:
-    """The stand-in for a tokenizer that SGLang has loaded; None keeps the tokenizer."""
+    """The stand-in for a tokenizer that SGLang has loaded; None, which keeps the tokenizer, if another backend is chosen."""
     if tokenizer_backend != NAME:
         return None
     made: Any = hf(loaded, truncation_side=loaded.truncation_side)

@@ -1,4 +1,4 @@
-"""Structured output of vLLM by the masks of `fst.Guide`."""
+"""Structured output in vLLM, with masks of `fst.Guide`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from fst.machines.guide.vocabulary import words_of
-from fst.runtime.compat.engines.grammars import ANY_WHITESPACE, Grammars
+from fst.runtime.compat.engines.grammars import Grammars
 from fst.runtime.compat.engines.matcher import Matcher
 
 NAME = "fst"  # of the tokenizer mode and of the backend
@@ -20,15 +20,15 @@ class FstBackend:
     """The backend of an engine, with the methods of vLLM's ``StructuredOutputBackend``.
 
     Args:
-        vllm_config, tokenizer, vocab_size: as in vLLM.
+        tokenizer, vocab_size: as in vLLM.
     """
 
-    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
-        self._grammars = grammars_of(tokenizer, vllm_config.structured_outputs_config)
+    def __init__(self, _vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        self._grammars = grammars_of(tokenizer)
         self._words = words_of(max(vocab_size, self._grammars.size))
 
     def compile_grammar(self, request_type: Any, grammar_spec: str, stop_token_ids: Collection[int] | None = None) -> FstGrammar:
-        """Make the grammar of a request.
+        """Begin the text of a request.
 
         Args:
             request_type: a ``StructuredOutputOptions``.
@@ -86,16 +86,7 @@ class FstGrammar:
         self._matcher.reset()
 
 
-def grammars_of(tokenizer: Any, config: Any) -> Grammars:
-    """The guides of a tokenizer, which the checks of requests share with the backend in the same process.
-
-    Args:
-        tokenizer: the tokenizer of the engine.
-        config: a ``StructuredOutputsConfig``.
-    """
-    return _grammars(tokenizer, "" if config.disable_any_whitespace else ANY_WHITESPACE, config.disable_additional_properties)
-
-
 @lru_cache(maxsize=2)
-def _grammars(tokenizer: Any, whitespace: str, strict: bool) -> Grammars:
-    return Grammars(tokenizer, whitespace=whitespace, strict=strict)
+def grammars_of(tokenizer: Any) -> Grammars:
+    """The guides for a tokenizer. The checks of requests, and the backend if it is in the same process, share them."""
+    return Grammars(tokenizer)

@@ -11,7 +11,7 @@ from fst.runtime.tokenizer import Tokenizer
 
 
 def stream_of(tokenizer: Tokenizer, skip_special_tokens: bool) -> DecodeStream | None:
-    """A stream of a tokenizer; None if the text of a token depends on the tokens next to it."""
+    """A stream for the text of one request; None if the text of a token depends on its neighbours, as in WordPiece."""
     try:
         return tokenizer.decode_stream(skip_special_tokens=skip_special_tokens)
     except UnsupportedError:
@@ -20,7 +20,7 @@ def stream_of(tokenizer: Tokenizer, skip_special_tokens: bool) -> DecodeStream |
 
 @cache
 def detokenizer() -> Any:
-    """The class of detokenizers, which is made at its first use, because its base class comes from vLLM."""
+    """The class of detokenizers. It is made at its first use, because its base class comes from vLLM."""
     from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
 
     class FstDetokenizer(FastIncrementalDetokenizer):  # type: ignore[misc]

@@ -1,5 +1,7 @@
-"""The function that vLLM calls in each of its processes. vLLM 0.33 has registries of tokenizer modes, but none of backends of structured
-output and of detokenizers. For these, functions are wrapped; they do what they did before, unless the name ``fst`` is chosen.
+"""The function that vLLM calls in each of its processes.
+
+vLLM 0.33 has a registry of tokenizer modes, but none of detokenizers or of backends of structured output. For these, functions of vLLM are
+wrapped. A wrapped function does the same as before, unless the name ``fst`` is chosen.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ MANAGER = "vllm.v1.structured_output"
 def register() -> None:
     """Add the tokenizer mode ``fst``, the detokenizer of its streamed text, and the structured-output backend ``fst`` to vLLM.
 
-    vLLM calls this function itself. If the installed version of vLLM lacks a class or a function that a part needs, a warning in vLLM's log
-    contains its name, and this part is left out. A second call has no effect.
+    vLLM calls this function itself. If the installed version of vLLM lacks a class or a function that a part needs, this part is left
+    out, and a warning in vLLM's log contains its name. A second call has no effect.
 
     Example::
 
@@ -45,7 +47,7 @@ def _add_mode() -> None:
 
 
 def _add_detokenizer() -> None:
-    """Let requests have the detokenizer of their tokenizer."""
+    """Add the detokenizer for requests whose tokenizer is a stand-in."""
     from vllm.v1.engine.detokenizer import IncrementalDetokenizer, SlowIncrementalDetokenizer
 
     before = _function(IncrementalDetokenizer, "from_new_request", "tokenizer", "request")
@@ -77,12 +79,12 @@ def _add_backend() -> None:
         params, config = self.structured_outputs, structured_outputs_config
         is_own = config is not None and config.backend == NAME and params is not None
         if not is_own or tokenizer is None or model_config.is_diffusion or params._backend not in (None, NAME):
-            check(self, model_config, config, tokenizer)  # without a request for this backend, or raises an error
+            check(self, model_config, config, tokenizer)  # vLLM's own checks: the request is for another backend, or is refused
             return
         _wrap_manager()
         try:
-            _need_guide(params, config, tokenizer)
-        except (FstError, ValueError, TypeError) as error:
+            _need_guide(params, tokenizer)
+        except (FstError, ValueError, TypeError, RecursionError) as error:
             raise VLLMValidationError(f"the request for structured output is refused: {error}") from error
         params._backend = NAME
 
@@ -93,17 +95,17 @@ def _add_backend() -> None:
     SamplingParams._validate_structured_outputs = checked
 
 
-def _need_guide(params: Any, config: Any, tokenizer: Any) -> None:
-    """Make the guide of a request, so that a wrong request is refused before it reaches the engine."""
+def _need_guide(params: Any, tokenizer: Any) -> None:
+    """Make the guide of a request. Errors of a wrong request are raised here, before it reaches the engine."""
     from vllm.v1.structured_output.request import get_structured_output_key
 
     kind, text = get_structured_output_key(params)
-    grammars_of(tokenizer, config).guide(kind.name.lower(), text)
+    grammars_of(tokenizer).guide(kind.name.lower(), text)
 
 
 @cache
 def _wrap_manager() -> None:
-    """Let vLLM's manager of structured output make the backend ``fst``."""
+    """Add the backend ``fst`` to vLLM's manager of structured output."""
     from vllm.v1.structured_output import StructuredOutputManager
     from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar
 
@@ -123,7 +125,7 @@ def _wrap_manager() -> None:
 
 
 def _function(owner: Any, name: str, *parameters: str) -> Callable[..., Any]:
-    """The function of a class that is wrapped.
+    """The function of a class that will be wrapped.
 
     Raises:
         AttributeError, TypeError: the class lacks it, or it has other parameters.
