@@ -1,4 +1,4 @@
-"""Structured output in vLLM: the backend of this package against vLLM's own, in turns in one process. Needs vLLM's Python code.
+"""Structured output in vLLM: the backend of this package and two of vLLM, in turns in one process. Needs the Python code of vLLM.
 
 python tests/bench/engines.py FOLDER
 """
@@ -37,7 +37,7 @@ REQUESTS = {  # the kind, the text of the request, and a text that a model write
 
 
 def backends(folder: str) -> dict[str, tuple[Any, Any]]:
-    """The backends, and the tokenizer of each."""
+    """Each backend with its tokenizer."""
     from vllm.config import StructuredOutputsConfig
     from vllm.tokenizers import get_tokenizer
     from vllm.v1.structured_output.backend_guidance import GuidanceBackend
@@ -55,7 +55,7 @@ def backends(folder: str) -> dict[str, tuple[Any, Any]]:
 
 
 def measure(backend: Any, kind: str, request: str, ids: list[int]) -> tuple[float, list[float]]:
-    """The seconds to the first mask of a request, and those of each token: its mask, and the step after it."""
+    """The seconds until the first mask of a request, and the seconds of each token: its mask and its step."""
     from vllm.v1.structured_output.backend_types import StructuredOutputOptions
 
     rows = backend.allocate_token_bitmask(1)
@@ -76,7 +76,7 @@ def main(folder: str) -> None:
     """Print a line for each request and backend: the first request, and the median of a token in it and in later ones."""
     made = backends(folder)
     for backend, tokenizer in made.values():
-        for kind, request in (("JSON", '{"const": 1}'), ("GRAMMAR", 'root ::= "1"')):  # what is computed once for a vocabulary
+        for kind, request in (("JSON", '{"const": 1}'), ("GRAMMAR", 'root ::= "1"')):  # work that is done once for each vocabulary
             measure(backend, kind, request, tokenizer.encode("1"))
     for name, (kind, request, text) in REQUESTS.items():
         runs: dict[str, list[tuple[float, list[float]]]] = {each: [] for each in made}

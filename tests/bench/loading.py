@@ -2,7 +2,7 @@
 
     python tests/bench/loading.py FOLDER
 
-Processes take turns. Seconds of processor time: of the import of fst and the patch, of the call, and of the first ids.
+Processes with and without the patch take turns. The output is seconds of processor time: import of fst and patch, the call, first ids.
 """
 
 from __future__ import annotations

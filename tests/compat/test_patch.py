@@ -1,5 +1,5 @@
-"""After `fst.patch_transformers`, `from_pretrained` of `transformers` returns compiled tokenizers that do what the tokenizers of
-`transformers` do; the judge is the library itself, without the patch.
+"""After `fst.patch_transformers`, `from_pretrained` of `transformers` returns compiled tokenizers. Their results are compared with those of
+`transformers` without the patch.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from fst.compile import tokenizer as compiled
 
 pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that contains a folder for each class."""
@@ -37,8 +38,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", thinned(CLASSES, 3))
 def test_checks_of_transformers(name: str, folders: Path, tmp_path: Path) -> None:
-    """A patched tokenizer is an object of its class, and each check has the same result as without the patch, both when the table is
-    compiled and when the cache contains it.
+    """A patched tokenizer is an object of the original class, and each check has the same result as without the patch, when the table is
+    compiled and when it is read from the cache.
     """
     folder = folder_of(name, folders)
     for _ in range(2):
@@ -109,7 +110,7 @@ def test_the_cache_replaces_the_library_s_tokenizer(folders: Path, monkeypatch: 
         assert auto(folder)(TEXTS)["input_ids"] == made.from_pretrained(folder)(TEXTS)["input_ids"] == expected
 
 
-# What stays a tokenizer of `transformers`
+# Tokenizers that are not compiled
 
 
 def test_use_fast(folders: Path) -> None:
@@ -125,7 +126,7 @@ def test_use_fast(folders: Path) -> None:
 
 
 def test_other_classes(folders: Path) -> None:
-    """A class outside `transformers` makes its own tokenizers, with a warning that names its module."""
+    """Objects of a class outside `transformers` are not compiled, and a warning contains the class's module."""
 
     class Shouting(library("transformers").GPT2Tokenizer):  # type: ignore[misc]
         pass
@@ -135,7 +136,9 @@ def test_other_classes(folders: Path) -> None:
 
 
 def test_what_cannot_be_compiled(folders: Path, tmp_path: Path) -> None:
-    """A tokenizer that cannot be compiled stays as it is, with one warning that names the component; `fst.hf` refuses it."""
+    """If a tokenizer cannot be compiled, the result is that of `transformers`, with one warning, which contains the component; `fst.hf`
+    raises an error.
+    """
     folder = shutil.copytree(folder_of("GPTNeoX", folders), tmp_path / "splitting")
     with patched():
         with pytest.warns(fst.FstWarning, match=r"stays a tokenizer of transformers: split_special_tokens is True") as found:
@@ -176,7 +179,7 @@ def test_it_is_undone() -> None:
 
 
 def test_threads_load_one_class(folders: Path) -> None:
-    """Threads that load tokenizers at the same time get objects of one class, which can be pickled."""
+    """If threads load tokenizers at the same time, all objects have the same class, and can be pickled."""
     folder = folder_of("XGLM", folders)
     with patched(), ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda _: auto(folder), range(16))]
@@ -186,7 +189,7 @@ def test_threads_load_one_class(folders: Path) -> None:
 
 @pytest.mark.slow
 def test_other_processes(folders: Path, tmp_path: Path) -> None:
-    """A process without the patch reads a pickled tokenizer, and its own calls of `from_pretrained` are not patched."""
+    """A process without the patch can unpickle a patched tokenizer; its own calls of `from_pretrained` are not changed."""
     folder = folder_of("Bert", folders)
     two = both(folder)
     (tmp_path / "tok").write_bytes(pickle.dumps(two.other))
@@ -202,7 +205,7 @@ print(hasattr(own, "fst"), tok({TEXTS[0]!r})["input_ids"])
 
 
 def test_stand_ins_load_stand_ins(folders: Path, tmp_path: Path) -> None:
-    """`from_pretrained` of a stand-in's class returns stand-ins without a patch, too."""
+    """`from_pretrained` of a stand-in's class returns stand-ins, also without the patch."""
     made = fst.hf(auto(folder_of("T5", folders)), model_max_length=30)
     made.save_pretrained(tmp_path)
     again = type(made).from_pretrained(tmp_path, padding_side="left")
@@ -210,8 +213,8 @@ def test_stand_ins_load_stand_ins(folders: Path, tmp_path: Path) -> None:
     assert (again.model_max_length, again.padding_side, again(TEXTS)) == (30, "left", made(TEXTS))
 
 
-def test_folders_that_transformers_reads_for_the_compiler(folders: Path) -> None:
-    """The compiler, which leaves folders of some classes to `transformers`, makes the same table with the patch."""
+def test_folders_that_the_compiler_reads_with_transformers(folders: Path) -> None:
+    """The compiler reads folders of some classes with `transformers`; it makes the same table with the patch."""
     folder = folder_of("Reformer", folders)
     expected = compiled(folder)
     with patched():
@@ -225,7 +228,7 @@ def test_folders_that_transformers_reads_for_the_compiler(folders: Path) -> None
 @given(some.data())
 @examples(100)
 def test_streams(data: Any) -> None:
-    """A `DecodeStream` returns, for a stand-in, the texts that it returns for the tokenizer of `tokenizers`; copies go their own ways."""
+    """A `DecodeStream` returns the same texts for a stand-in and for the tokenizer of `tokenizers`; its copies are independent of it."""
     kind = data.draw(some.sampled_from([*KINDS]))
     own, other = source(kind), fst.tokenizers(table(kind))
     number = some.integers(0, own.get_vocab_size() - 1)
@@ -241,7 +244,7 @@ def test_streams(data: Any) -> None:
 
 # The class of all fast tokenizers
 
-# Members of the class that reach the inner tokenizer or the stand-in's own members, and work.
+# Members that work unchanged, with the inner tokenizer or with members of the stand-in.
 WORKING = {
     *("_add_tokens", "_convert_encoding", "_convert_id_to_token", "_convert_token_to_id_with_added_voc", "add_bos_token", "add_eos_token"),
     *("added_tokens_decoder", "added_tokens_encoder", "_added_tokens_decoder", "_added_tokens_encoder", "backend_tokenizer", "decoder"),
@@ -262,7 +265,7 @@ OF_PYTHON = {"__module__", "__doc__", "__annotations__", "__firstlineno__", "__s
 
 
 def test_every_member_is_known(folders: Path) -> None:
-    """Every member that `transformers` gives to all fast tokenizers works with a stand-in, is overridden, or only loads."""
+    """Every member of the class of all fast tokenizers works with a stand-in, is overridden, or only makes tokenizers from files."""
     base, made = library("transformers").TokenizersBackend, fst.hf(auto(folder_of("Bert", folders)))
     assert vars(base).keys() - OF_PYTHON <= WORKING | OVERRIDDEN | LOADING
     stand_in = {*vars(made), *(name for one in type(made).__mro__ if one.__module__.startswith("fst.") for name in vars(one))}
@@ -275,7 +278,7 @@ def test_every_member_is_known(folders: Path) -> None:
 
 @pytest.mark.parametrize("name", ["GPT2", "Llama", "Bert", "T5"])
 def test_libraries_of_guides_read_the_backend(name: str, folders: Path) -> None:
-    """Both libraries make the same vocabulary from a patched tokenizer as from that of `transformers`."""
+    """The libraries xgrammar and llguidance make the same vocabulary from a patched tokenizer as from the tokenizer of `transformers`."""
     xgrammar, llguidance = library("xgrammar"), library("llguidance.hf")
     two = both(folder_of(name, folders))
     two.same(lambda tokenizer: json.loads(xgrammar.TokenizerInfo.from_huggingface(tokenizer).serialize_json()))

@@ -83,7 +83,7 @@ def mask_of(grammar: Any) -> Any:
 
 @pytest.mark.parametrize(("kind", "text", "written"), REQUESTS, ids=[kind for kind, *_ in REQUESTS])
 def test_masks_are_those_of_xgrammar(kind: str, text: str, written: str, own: Any, serving: SimpleNamespace) -> None:
-    """Texts are accepted. For JSON Schemas and patterns, the mask before each token is that of SGLang's backend with xgrammar."""
+    """Texts are accepted, and for JSON Schemas and patterns, the mask before each token is that of SGLang's backend with xgrammar."""
     from sglang.srt.constrained.xgrammar_backend import XGrammarGrammarBackend
 
     assert serving.reasoning_parser is None

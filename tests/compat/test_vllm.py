@@ -179,7 +179,7 @@ def test_texts_without_a_stream_are_decoded_as_before(two: Two) -> None:
 @pytest.mark.parametrize("engine_name", ["xgrammar", "guidance"])
 @pytest.mark.parametrize(("kind", "text", "written"), REQUESTS, ids=[kind for kind, *_ in REQUESTS])
 def test_masks_are_those_of_other_backends(engine_name: str, kind: str, text: str, written: str, both: Any) -> None:
-    """Texts are accepted. The mask before each token contains all ids of the other backend's mask; for most kinds, it equals xgrammar's."""
+    """Texts are accepted, and the mask before each token contains that of the other backend; for most kinds, it equals xgrammar's."""
     made = backends(both)
     ends = ENDS if engine_name == "xgrammar" else {END}  # guidance uses only the end_id of the tokenizer
     grammars = {name: made[name].compile_grammar(options(kind), text, ends) for name in ("fst", engine_name)}

@@ -1,7 +1,7 @@
-"""The classes of stand-ins for particular tokenizer classes of ``transformers``, such as Whisper, with its timestamps.
+"""Classes of stand-ins for particular tokenizer classes of ``transformers``, such as Whisper's, which has timestamps.
 
-Such a class derives from the class of ``transformers`` and, next, from the class of all stand-ins: members of the first run unchanged, and
-reach the table through ``super()`` and through the members that every stand-in has.
+Such a class derives first from the class of ``transformers``, then from the class of all stand-ins. Members of the first class run
+unchanged: they call ``super()`` and members of stand-ins, which use the table.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ _CLASSES: dict[str, Any] = {}
 def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
     """Make a drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
 
-    The result is a ``transformers.PreTrainedTokenizerFast``, and an object of the tokenizer's own class, such as ``BertTokenizer``, if
-    `tokenizer` has one. The result replaces such objects in pipelines, data collators, trainers, sentence-transformers and chat templates.
-    A call accepts the same arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a
+    The result is a ``transformers.PreTrainedTokenizerFast``. If `tokenizer` has a class of ``transformers``, such as ``BertTokenizer``, the
+    result is an object of this class, too. It replaces tokenizers of ``transformers`` in pipelines, data collators, trainers,
+    sentence-transformers and chat templates. A call accepts the same arguments, and returns a ``transformers.BatchEncoding``. The result
+    can be pickled. ``save_pretrained`` writes a
     folder that ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from ``tiktoken``,
     ``save_pretrained`` raises an error, because ``transformers`` interprets the patterns of ``tiktoken`` differently. ``add_tokens`` and
     ``add_special_tokens`` make a new table, and do not change the argument `tokenizer`.
@@ -69,7 +70,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
 
 
 def stand_in(tokenizer: Tokenizer, cls: type[Any], threads: int | None = None, **settings: Any) -> FstTokenizerFast:
-    """The stand-in for a tokenizer of a class. If this is no class of ``transformers``, the table determines the class.
+    """The stand-in for a tokenizer. If `cls` is not a class of ``transformers``, the table determines the class.
 
     Raises:
         UnsupportedError: as in `hf`.
@@ -95,7 +96,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _class(name: str) -> Any:
-    """The class of stand-ins for tokenizers of a class of ``transformers``. Pickles need one class for each name, in all threads."""
+    """The class of stand-ins for a class of ``transformers``. Pickles need one class for each name, in all threads."""
     return _CLASSES.get(name) or _CLASSES.setdefault(name, _new_class(name))
 
 
@@ -175,7 +176,7 @@ class FastTokenizer:
         kept = {name: getattr(stored, name) for name in KEPT} | _chat_template(stored.chat_templates)
         stated = stored.tokenizer_class or TokenizerClass(BASE, {}, {})
         settled = {**stored.named_tokens, **kept, **stated.options, "backend": "tokenizers", **fixed, **settings}
-        _transformers().PreTrainedTokenizerBase.__init__(self, **settled)  # not that of the class between, which makes a tokenizer in Rust
+        _transformers().PreTrainedTokenizerBase.__init__(self, **settled)  # not `super()`: it makes a tokenizer in Rust
         classes.restored(self, _class(BASE), stated)
         vars(self).setdefault("add_prefix_space", False)
         self._add_missing(settings)

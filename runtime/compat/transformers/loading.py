@@ -1,7 +1,8 @@
-"""Stand-ins from files: `from_pretrained` of ``transformers``, without its tokenizer in Rust if the table is in the cache.
+"""Stand-ins from files: `from_pretrained` of ``transformers``, without the tokenizer in Rust if the cache contains the table.
 
 `_from_pretrained` of ``transformers`` makes a tokenizer in three steps: it reads settings from small files, reads the vocabulary, and calls
-the class. `settings_of` runs the first step only. Class, settings and files determine the tokenizer, and so the table; `digest` names them.
+the class. `settings_of` runs the first step only. Class, arguments and files determine the tokenizer, and so the table; `digest` identifies
+them.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from fst.errors import FstWarning, UnsupportedError, cut
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import is_plain
 
-# Arguments that determine how files are found, but not what is made of them.
+# Arguments that determine where files are found, and have no effect on the tokenizer.
 PLACES = ("token", "cache_dir", "local_files_only", "trust_remote_code", "_commit_hash")
-# Arguments and settings by which a tokenizer depends on more than its files.
+# With these arguments or settings, a tokenizer depends on more than its files.
 BEYOND_FILES = ("gguf_file", "fix_mistral_regex")
 OF_VOCABULARIES = ("added_tokens_decoder", "model_specific_special_tokens", "extra_special_tokens", "additional_special_tokens")
 Make = Callable[..., Any]
@@ -58,19 +59,19 @@ def loaded(stand_in: Make, cls: type[Any], files: Mapping[str, Any], name: str, 
 
 
 def own(cls: type[Any], files: Mapping[str, Any], *given: Any, **named: Any) -> Any:
-    """What ``transformers`` makes from files. The arguments, which ``transformers`` would change, stay as they are."""
+    """Make the tokenizer of ``transformers`` from files. The arguments are copied, because ``transformers`` changes them."""
     return import_module("transformers").PreTrainedTokenizerBase._from_pretrained.__func__(cls, dict(files), *deepcopy(given), **named)
 
 
 def settings_of(cls: type[Any], files: Mapping[str, Any], name: str, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with which ``transformers`` would call the class, without those that it reads from vocabularies."""
+    """The arguments of the class in a call by ``transformers``, without those that are read from vocabularies."""
     steps = {"__new__": lambda _, *_given, **settings: settings, "convert_to_native_format": lambda **settings: settings}
     settings: dict[str, Any] = own(type(cls.__name__, (cls,), steps), files, name, *given, **named)
     return {key: value for key, value in settings.items() if key not in files and key not in OF_VOCABULARIES}
 
 
 def _settled(made: Any, settings: Mapping[str, Any]) -> Any:
-    """Set attributes that are not in a table, the flags of special tokens, and the arguments that `save_pretrained` writes."""
+    """Set attributes that a table does not contain, the flags of special tokens, and the arguments that `save_pretrained` writes."""
     made.init_kwargs |= {key: value for key, value in settings.items() if is_plain({key: value})}
     made.verbose, made.add_prefix_space = (settings.get(key, getattr(made, key)) for key in ("verbose", "add_prefix_space"))
     made._processor_class = settings.get("processor_class")
@@ -81,10 +82,10 @@ def _settled(made: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def digest(cls: type[Any], files: Mapping[str, Any], name: str, given: Sequence[Any], named: Mapping[str, Any]) -> bytes | None:
-    """Everything that determines the tokenizer that ``transformers`` makes from files; None if this is unknown.
+    """Everything that determines the tokenizer that ``transformers`` makes from files; None if more than its files determine it.
 
-    Equal results mean equal tokenizers. Each of these is included: the class, the versions of the libraries, the arguments, the contents of
-    the files, and the model's ``config.json``, in which classes look for Mistral's models.
+    Equal results mean equal tokenizers. The result covers the class, the versions of the libraries, the arguments, the contents of the
+    files, and the model's ``config.json``, because classes read there whether the model is one of Mistral's.
     """
     paths = {role: Path(path) for role, path in files.items() if path}
     if "tokenizer_file" not in paths or not named.keys().isdisjoint(BEYOND_FILES):

@@ -1,8 +1,8 @@
 """Compiled tokenizers from `AutoTokenizer.from_pretrained`, for programs that load a model's tokenizer themselves.
 
-Three members of libraries are replaced: the step of `from_pretrained` at which a fast tokenizer is made from files that are found, see
-`fst.runtime.compat.transformers.loading`; `AutoTokenizer.from_pretrained`, for its argument ``use_fast``; and ``DecodeStream``, which
-servers call with the tokenizer in Rust.
+Three members of libraries are replaced: the step of `from_pretrained` that makes a fast tokenizer from files, see
+`fst.runtime.compat.transformers.loading`; `AutoTokenizer.from_pretrained`, for its argument ``use_fast``; and ``DecodeStream``, because
+servers call it with the inner tokenizer of a fast tokenizer.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from fst.runtime.compat.transformers.hf import checked_library, library_class, s
 from fst.runtime.compat.transformers.loading import loaded, own
 
 _LOCK = Lock()
-_replaced: list[tuple[Any, str, Any]] = []  # owner, name, and the member before; None: the member was inherited
+_replaced: list[tuple[Any, str, Any]] = []  # owner, name, and the original member; None: the member was inherited
 _slow: ContextVar[bool] = ContextVar("slow", default=False)  # whether AutoTokenizer was called with use_fast=False
 
 
 def patch_transformers() -> None:
     """Let `from_pretrained` of ``transformers`` return compiled tokenizers: of ``AutoTokenizer``, and of every class of fast tokenizers.
 
-    The result is that of `fst.hf`: an object of the same class of ``transformers``, with the same ids and settings. A tokenizer that cannot
-    be compiled stays a tokenizer of ``transformers``, with a `FstWarning` that names the reason; so do tokenizers of classes outside
-    ``transformers``, such as those of ``trust_remote_code``. With ``use_fast=False``, a call is not patched. Tables are cached on disk: a
-    later process loads the table, and ``transformers`` does not read the vocabulary. ``tokenizers.decoders.DecodeStream`` accepts the
-    tokenizers of both libraries. Existing tokenizers do not change.
+    The result is that of `fst.hf`: an object of the same class of ``transformers``, with the same ids and settings. If a tokenizer cannot
+    be compiled, or its class is not in ``transformers``, as with ``trust_remote_code``, the result is that of ``transformers``, and a
+    `FstWarning` contains the reason. A call with ``use_fast=False`` is not changed. Tables are cached on disk: a later process loads the
+    table, and ``transformers`` does not read the vocabulary. ``tokenizers.decoders.DecodeStream`` then accepts the tokenizers of both
+    libraries. Existing tokenizers do not change.
 
-    Each process that loads tokenizers calls this function itself; a second call does nothing. A process that receives a pickled tokenizer
-    does not need it.
+    Each process that loads tokenizers must call this function; a second call has no effect. A process that only unpickles tokenizers does
+    not need it.
 
     Raises:
         ImportError: ``transformers`` is not installed.
@@ -54,7 +54,7 @@ def patch_transformers() -> None:
 
 def unpatch_transformers() -> None:
     """Undo `patch_transformers`: later calls of `from_pretrained` return tokenizers of ``transformers``. Existing tokenizers do not
-    change. Without a patch, nothing happens.
+    change. Without a patch, the call has no effect.
 
     Example::
 
@@ -82,7 +82,7 @@ def _from_pretrained(cls: type[Any], *given: Any, **named: Any) -> Any:
 
 
 def _with_use_fast(before: Any) -> Any:
-    """`AutoTokenizer.from_pretrained`, which removes ``use_fast`` from the arguments."""
+    """`AutoTokenizer.from_pretrained`, with a record of ``use_fast``, because the original removes it."""
 
     @wraps(before.__func__)
     def from_pretrained(cls: type[Any], *given: Any, **named: Any) -> Any:

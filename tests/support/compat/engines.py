@@ -1,4 +1,4 @@
-"""A small model's folder for tests with inference engines, and requests for structured output."""
+"""The folder of a small model for tests with inference engines, and a JSON Schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.compat.transformers import library
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-END = 0  # the end of texts that the tokenizer names; models have more
+END = 0  # the end_id of the tokenizer; models may have more ids that end texts
 ENDS = {END, 2}
 VOCABULARY = 400
 MODEL_SIZE = 416  # models have more logits than their tokenizers have tokens
@@ -46,8 +46,8 @@ def write_model(folder: Path) -> Path:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     special = [AddedToken(content, special=True) for content in SPECIAL]
     own.train_from_iterator(CORPUS * 3, trainers.BpeTrainer(vocab_size=VOCABULARY, initial_alphabet=alphabet, special_tokens=special))
-    named: Any = library("transformers").PreTrainedTokenizerFast
-    named(tokenizer_object=own, eos_token=SPECIAL[0], chat_template=TEMPLATE).save_pretrained(folder)
+    tokenizer_class: Any = library("transformers").PreTrainedTokenizerFast
+    tokenizer_class(tokenizer_object=own, eos_token=SPECIAL[0], chat_template=TEMPLATE).save_pretrained(folder)
     (folder / "config.json").write_text(json.dumps({"model_type": "gpt2", "vocab_size": MODEL_SIZE, "eos_token_id": END}))
     return folder
 

@@ -1,4 +1,4 @@
-"""Load tokenizers with and without `fst.patch_transformers`, and the checks that both must pass."""
+"""Tokenizers that are loaded with and without `fst.patch_transformers`, and checks that must have equal results for both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRAINED = ["the unaffable sentence is unaffable", "another sentence"]
 
 @contextmanager
 def patched() -> Iterator[None]:
-    """Patch `transformers`; a warning of this package is an error."""
+    """Patch `transformers` inside of a `with` block; warnings of this package are errors there."""
     fst.patch_transformers()
     try:
         with warnings.catch_warnings():
@@ -50,13 +50,13 @@ def is_compiled(tokenizer: Any) -> bool:
 
 
 def retrained(tokenizer: Any) -> Any:
-    """The ids of a text by a tokenizer that is trained with the same components."""
+    """The names of special tokens of a tokenizer that is trained with the same components."""
     trained = tokenizer.train_new_from_iterator(TRAINED, 300, show_progress=False)
     return type(trained.vocab_size), trained.special_tokens_map, trained.is_fast
 
 
 def reloaded(tokenizer: Any, folder: Path) -> Any:
-    """The ids, names and settings of the folder that a tokenizer saves."""
+    """Save a tokenizer, load the folder, and return ids, names and settings."""
     tokenizer.save_pretrained(folder / type(tokenizer).__name__)
     again = auto(folder / type(tokenizer).__name__)
     return again(TEXTS)["input_ids"], again.special_tokens_map, again.get_vocab(), again.model_max_length, again.chat_template
@@ -70,13 +70,13 @@ def with_new_tokens(tokenizer: Any) -> Any:
 
 
 def set_by_id(tokenizer: Any) -> Any:
-    """Names of special tokens whose ids are assigned."""
+    """The names of special tokens after ids and names are assigned."""
     tokenizer.mask_token_id = 3
     tokenizer.extra_special_tokens = ["a"]
     return tokenizer.mask_token, tokenizer.extra_special_tokens, tokenizer.all_special_ids
 
 
-# What the tests of `transformers` for all tokenizers and for fast tokenizers check, in calls that do not raise errors there.
+# The checks of the tests of `transformers` for all tokenizers and for fast tokenizers, without calls that raise errors there.
 CHECKS: dict[str, Callable[[Any], Any]] = {
     **{f"call {number}": call for number, call in enumerate(CALLS)},
     **{name: attrgetter(name) for name in ATTRIBUTES if name != "name_or_path_is_text"},
@@ -99,7 +99,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "set": set_by_id,
     "added": with_new_tokens,
 }
-# CodeLlama's table contains its special tokens by name; the small Herbert has a template with the name of another token.
+# Checks with other results. CodeLlama's table names its special tokens; the template of the small Herbert names another token.
 DIFFERENT = {"CodeLlama": ("all_special_ids", "all_special_tokens", "set"), "Herbert": ("call 15",)}
 
 

@@ -1,4 +1,4 @@
-"""The text of a request that must be one of a few texts: every answer is read off these texts."""
+"""The text of a request that allows a few texts; each result is computed from these texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class Matcher:
     """A text that is being written.
 
     Args:
-        texts: the texts that it may become.
-        tokens: the string of each id; None for a token that writes nothing.
+        texts: the allowed texts.
+        tokens: the string of each id; None for a token without text.
         ends: the ids that end the text.
     """
 
@@ -40,7 +40,7 @@ class Matcher:
         return len(ids)
 
     def forced(self) -> list[int]:
-        """The next tokens without a choice."""
+        """The ids of the next tokens, as long as only one is allowed."""
         ids = list(self.ids)
         while len(found := self._allowed_after(ids)) == 1 and found[0] not in self.ends:
             ids += found
