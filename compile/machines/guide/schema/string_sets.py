@@ -15,8 +15,7 @@ from fst.compile.machines.guide.languages import Language, difference, intersect
 from fst.compile.machines.guide.lengths import edges_of, remaining
 from fst.compile.machines.guide.schema import formats
 from fst.compile.machines.guide.schema.patterns import anything, matching, nothing, of_length, of_strings, tree_of
-from fst.compile.patterns.code_points import SURROGATES, complement, of_runs
-from fst.compile.patterns.code_points import intersection as common
+from fst.compile.patterns import code_points
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError
 
@@ -26,7 +25,7 @@ MAX_PAIRS = 1 << 16  # maximum number of states of an intersection of two sets o
 MAX_COUNT = 1 << 31  # larger than any length
 MAX_NAME = 64  # maximum length, in code points, of a string that is matched without an automaton
 MAX_LENGTH = 1 << 12  # maximum length, in code points, that is counted by copies: where a tally does not fit
-ENCODED = complement(of_runs([SURROGATES]))  # the code points that UTF-8 encodes
+ENCODED = code_points.complement(code_points.of_runs([code_points.SURROGATES]))  # the code points that UTF-8 encodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,8 @@ class Pattern:
     def has_strings(self) -> bool:
         """Whether there is such a string."""
         tree = self.tree
-        if tree is not None and all(len(common(node.edges, ENCODED)) for node in walk(tree) if isinstance(node, Characters)):
+        sets = [node.edges for node in walk(tree) if isinstance(node, Characters)] if tree is not None else []
+        if tree is not None and all(len(code_points.intersection(edges, ENCODED)) for edges in sets):
             return True
         return not self.language.is_empty
 
