@@ -36,6 +36,7 @@ PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # maximum size of all tables in the folder together; the least recently used tables are removed first
 NAME = re.compile(r"[0-9a-f]{64}\.npz")
 SPLITTER = "a splitter"
+LONGEST_NAME = 120  # characters of a name in the log, which may contain a path and the number of tokens
 
 # The files that determine a table: package → its folders, and the endings of the files.
 SOURCES = {"fst": (PACKAGES, (".py",)), "fst.compile": ((".",), (".py", ".tsv", ".xz"))}
@@ -117,7 +118,7 @@ def _compiled(name: str | None, path: Path, compile_it: Callable[[], Any]) -> An
 
 def _log(name: str | None, where: str) -> None:
     if name is not None:
-        logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", cut(name), where)
+        logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", cut(name, LONGEST_NAME), where)
 
 
 def _name(content: bytes) -> str:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,7 @@ def test_folders_that_the_compiler_reads_with_transformers(folders: Path) -> Non
 # Decoders of streams
 
 
+@pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed")
 @given(some.data())
 @examples(100)
 def test_streams(data: Any) -> None:

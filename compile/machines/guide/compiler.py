@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
 
 OPTIONS = {"schema": ("whitespace", "depth", "formats", "order", "strict"), "grammar": ("syntax",)}  # of the arguments in `TEXTS`
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def from_fst(machine: Arcs) -> ByteAutomaton:
@@ -104,6 +106,9 @@ def _checked(way: str, texts: Any) -> Any:
         found = [texts] if isinstance(texts, str) else [*texts]
         if not found or isinstance(texts, str) or not all(isinstance(each, str) for each in found):
             raise (TypeError if found else ValueError)(f"choice is {quoted(texts)}; expected a list of one or more str")
+        broken = next(filter(SURROGATE.search, found), None)
+        if broken is not None:
+            raise ValueError(f"choice contains {quoted(broken)}, with a lone surrogate; expected texts that UTF-8 can express")
         return found
     if way == "schema":
         for name in ("model_json_schema", "json_schema"):  # pydantic's BaseModel and TypeAdapter

@@ -91,7 +91,7 @@ class Guide(PublicClass):
         names = [name for name, value in late.items() if value is not None]
         if names or not isinstance(table, Table):
             given = f"{', '.join(names)} is given" if names else f"the table is {type(table).__name__}"
-            raise TypeError(f"{given} without texts; expected a table of fst.compile.guide, or a tokenizer with {', '.join(TEXTS)}")
+            raise TypeError(f"{given} without texts; expected a table of fst.compile.guide, or a tokenizer and one of {', '.join(TEXTS)}")
         return super().__new__(cls, table)
 
     def __init__(

@@ -444,6 +444,8 @@ def test_choices() -> None:
                 assert (found.mask(states[0]) == expected.mask(states[1])).all()
     with pytest.raises(ValueError, match=r"choice is \[\]; expected a list of one or more str"):
         fst.Guide(tok, choice=[])
+    with pytest.raises(ValueError, match=r"choice contains '\\ud800', with a lone surrogate"):
+        fst.Guide(tok, choice=["a", "\ud800"])
     with pytest.raises(TypeError, match="choice is 'ab'; expected a list of one or more str"):
         guide(tok, choice="ab")
 
