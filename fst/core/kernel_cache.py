@@ -11,7 +11,6 @@ import os
 import pickle
 import re
 import sys
-import zlib
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +18,6 @@ from typing import Any
 
 import llvmlite
 import numba
-from llvmlite import binding, ir
 from numba import types
 from numba.core import config
 from numba.core.compiler import CompileResult
@@ -32,7 +30,6 @@ REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-FORMAT = 3  # the version of the contents of files
 SETTINGS = ("OPT", "BOUNDSCHECK")  # settings of numba with which kernels are compiled differently
 OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
@@ -52,23 +49,15 @@ class KernelCache(CodeCache):
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
         """The cached machine code for arguments of these types; None if no folder contains it."""
-        code = self.load(key_of(kinds, context.codegen()))
-        return _rebuilt(context, *pickle.loads(code)) if code else None
+        if (sources := self._sources()) is None:
+            return None
+        code = next(self.find(_key(kinds, context.codegen()), sources), None)
+        return REBUILD(context, *pickle.loads(code)) if code else None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
         """Write machine code that numba has just compiled."""
-        if not result.library.has_dynamic_globals:
-            self.save(key_of(kinds, result.library.codegen), dumps(_reduced(result)))
-
-    def load(self, key: bytes) -> bytes | None:
-        """The code with a key, see `key_of`; None if no folder contains it, or if it is made from other sources."""
-        sources = self._sources()
-        return None if sources is None else next(self.find(key, sources), None)
-
-    def save(self, key: bytes, code: bytes) -> None:
-        """Write code that this process has compiled."""
-        if (sources := self._sources()) is not None:
-            self.store(key, code, sources)
+        if not result.library.has_dynamic_globals and (sources := self._sources()) is not None:
+            self.store(_key(kinds, result.library.codegen), dumps(REDUCE(result)), sources)
 
     def _sources(self) -> bytes | None:
         """The digest of all sources; None if a source cannot be read, as in an archive."""
@@ -78,35 +67,9 @@ class KernelCache(CodeCache):
             return None
 
 
-def _reduced(result: Any) -> tuple[bytes, tuple[Any, ...]]:
-    """A kernel in two parts: its LLVM bitcode, compressed, and numba's form of the kernel with `_names_in` the bitcode instead of it.
-
-    Parsing the bitcode takes a third of the time to load a kernel. Only a kernel that is compiled later and calls this one needs it.
-    Without compression, it is more than half of a file.
-    """
-    (name, form, (code, bitcode)), *others = REDUCE(result)
-    return zlib.compress(bitcode, 1), ((name, form, (code, _names_in(bitcode))), *others)
-
-
-def _names_in(bitcode: bytes) -> bytes:
-    """The bitcode of a module that defines the names of another module as numbers, so that numba finds the names."""
-    module, names = binding.parse_bitcode(bitcode), ir.Module()
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration:
-            ir.GlobalVariable(names, ir.IntType(8), each.name).initializer = ir.IntType(8)(0)
-    return bytes(binding.parse_assembly(str(names)).as_bitcode())
-
-
-def _rebuilt(context: Any, bitcode: bytes, others: tuple[Any, ...]) -> Any:
-    """The inverse of `_reduced`: a kernel that parses its bitcode at the first use."""
-    result = REBUILD(context, *others)
-    result.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(zlib.decompress(bitcode)))
-    return result
-
-
-def key_of(kinds: Any, codegen: Any) -> bytes:
-    """A text of types, the processor, versions and settings."""
-    versions = FORMAT, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
+def _key(kinds: Any, codegen: Any) -> bytes:
+    """A text of argument types, the processor, versions and settings."""
+    versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
     settings = [*map(vars(config).get, SETTINGS), os.environ.get(OWN_SETTING)]
     return repr((versions, settings, [*map(_described, kinds)], codegen.magic_tuple())).encode()
 

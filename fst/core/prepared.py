@@ -2,19 +2,17 @@
 
 A call from Python unpacks some 40 arrays each time, and a text needs several calls. A prepared call is one array of 64-bit words instead::
 
-    address of an entry | argument 1 | argument 2 | … | address of the kernel
+    address of an entry | argument 1 | argument 2 | …          an array is its address and the length of each axis, a tuple its elements
 
-An array is its address and the length of each axis, a tuple its elements. The entry is a small function of machine code, which loads the
-words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. Kernels that numba compiles share one entry if their types are the
-same. It is compiled in 15 ms, and cached on disk. A native kernel has an entry of its own (`fst.core.native`), which does not read the last
-word.
+The entry is a small function of machine code, which loads the words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. A
+native kernel has an entry (`fst.core.native`). For any other kernel, the entry is compiled in 10 ms, and not cached on disk.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
-from hashlib import sha256
+from functools import cache
+from itertools import count
 from operator import index
 from typing import Any
 
@@ -25,7 +23,7 @@ from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 
 FAILED = 2**64 - 1  # the result of a prepared call of a kernel that raised an exception; the exception itself is lost
-_libraries: dict[bytes, Any] = {}  # key of an entry → the library of numba that contains it
+_numbers = count()
 
 
 class PreparedCall:
@@ -48,12 +46,12 @@ class PreparedCall:
     def words(self) -> NDArray[np.uint64]:
         """The words of the call."""
         self.kernel.prepare(*self.arguments)
-        return np.array([self._entry, *words(self.arguments), _address_of(self.kernel.result)], np.uint64)
+        return np.array([self._entry, *words(self.arguments)], np.uint64)
 
     @property
     def _entry(self) -> int:
         """The address of the kernel's entry. Without native code and numba, `run` is a Python function that calls this object."""
-        return self.kernel.entry or (_entry_of(self.kernel.result) if self.kernel.result else id(self._function))
+        return self.kernel.entry or (_entry_of(self.kernel).address if self.kernel.result else id(self._function))
 
 
 def words(argument: Any) -> Iterator[int]:
@@ -70,40 +68,33 @@ def words(argument: Any) -> Iterator[int]:
         yield index(argument) & FAILED
 
 
-def _address_of(result: Any) -> int:
-    """The address of a kernel; 0 if numba has not compiled it. `result`: numba's result of the compilation; None if there is none."""
-    address: int = result.library.get_pointer_to_function(result.fndesc.llvm_func_name) if result else 0
-    return address
+@cache
+def _entry_of(kernel: Deferred) -> Entry:
+    """The entry of a kernel, which is compiled once per process."""
+    return Entry(kernel.result)
 
 
-def _entry_of(result: Any) -> int:
-    """The address of the entry of a kernel, a function ``uint64 entry(uint64 *words)``. `result`: numba's result of the compilation."""
-    from numba.core.compiler_lock import global_compiler_lock
+class Entry:
+    """A function ``uint64 entry(uint64 *words)`` that calls a kernel.
 
-    from fst.core.kernel_cache import KernelCache, key_of
+    Args:
+        result: numba's result of the compilation of the kernel.
 
-    codegen, kept = result.target_context.codegen(), KernelCache(generate_entry)
-    key = key_of((result.fndesc.restype, *result.fndesc.argtypes), codegen)
-    name = f"fst_entry_{sha256(key).hexdigest()[:16]}"
-    with global_compiler_lock:
-        if key not in _libraries:
-            code = kept.load(key)
-            _libraries[key] = codegen.unserialize_library(pickle.loads(code)) if code else _compiled(name, result)
-            if code is None:
-                kept.save(key, pickle.dumps(_libraries[key].serialize_using_object_code()))
-        address: int = _libraries[key].get_pointer_to_function(name)
-    return address
+    Attributes:
+        address: the address of the function; it is valid as long as this object exists.
+    """
 
+    def __init__(self, result: Any) -> None:
+        from numba.core.compiler_lock import global_compiler_lock
 
-def _compiled(name: str, result: Any) -> Any:
-    """Compile an entry; return the library of numba that contains it. `name`: the name of the entry. `result`: as in `_entry_of`."""
-    library = result.target_context.codegen().create_library(name)
-    library.enable_object_caching()
-    module = library.create_ir_module(name)
-    generate_entry(module, name, result, _in_last_word)
-    library.add_ir_module(module)
-    library.finalize()
-    return library
+        with global_compiler_lock:
+            self._kernel, name = result, f"fst_entry_{next(_numbers)}"
+            self._library = result.target_context.codegen().create_library(name)
+            module = self._library.create_ir_module(name)
+            generate_entry(module, name, result, _at_address)
+            self._library.add_ir_module(module)
+            self._library.finalize()
+            self.address: int = self._library.get_pointer_to_function(name)
 
 
 def generate_entry(module: Any, name: str, result: Any, kernel: Callable[..., Any]) -> None:
@@ -139,12 +130,12 @@ def generate_entry(module: Any, name: str, result: Any, kernel: Callable[..., An
     builder.ret(builder.select(has_failed, word(FAILED), value))
 
 
-def _in_last_word(builder: Any, kind: Any, _: Any) -> Any:
-    """Generate code that reads the address of a kernel of this process from the last word of a prepared call."""
+def _at_address(builder: Any, kind: Any, result: Any) -> Any:
+    """Generate the address of a kernel of this process."""
     from llvmlite import ir
 
-    last = builder.gep(builder.function.args[0], [ir.IntType(64)(len(kind.args) - 1)])
-    return builder.inttoptr(builder.load(last), kind.as_pointer())
+    address = ir.IntType(64)(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return builder.inttoptr(address, kind.as_pointer())
 
 
 def _argument(builder: Any, word: Any, to: Any) -> Any:

@@ -229,15 +229,6 @@ import fst.toy_unused  # has no effect on the kernel, but is imported
 def scaled(numbers):
     return numbers[0] * FACTOR + TERM
 """,
-    "toy_calls": """
-from fst.core.jit import kernel
-from fst.toy_kernels import scaled
-
-
-@kernel
-def doubly_scaled(numbers):
-    return scaled(numbers) + scaled(numbers)
-""",
     "toy_unused": "",
     "toy_unrelated": "",
 }
@@ -247,20 +238,7 @@ fst.__path__.append(sys.argv[1])
 import numpy as np
 import fst.toy_unrelated
 from fst.core.jit import Deferred
-print(Deferred(*sys.argv[2:]).call(np.ones(1)))
-"""
-# Makes a prepared call by the address of the entry. With another argument, the entry must be on disk.
-CALL_ENTRY = """
-import ctypes, sys, fst
-fst.__path__.append(sys.argv[1])
-import numpy as np
-from fst.core import prepared
-from fst.core.jit import Deferred
-if sys.argv[2:]:
-    prepared._compiled = None
-call = prepared.PreparedCall(Deferred("fst.toy_kernels", "scaled"), np.ones(1))
-found = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)(int(call.words[0]))(call.words.ctypes.data)
-print(np.uint64(found).view(np.float64))
+print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 """
 
 
@@ -275,24 +253,10 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def call_toy(folder: Path, module: str = "toy_kernels", name: str = "scaled") -> tuple[str, bool]:
-    """Call a kernel in a new process; return the result, and whether the process compiled a kernel."""
-    done = python(CALL_TOY, folder, folder, f"fst.{module}", name)
+def call_toy(folder: Path) -> tuple[str, bool]:
+    """Call the kernel in a new process; return the result, and whether the process compiled the kernel."""
+    done = python(CALL_TOY, folder, folder)
     return done.stdout, "compiling" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_kernel_that_calls_a_kept_kernel(toy: Path) -> None:
-    """A kernel that is compiled after the load of a kernel can call this kernel."""
-    assert call_toy(toy, "toy_calls", "doubly_scaled") == ("22.0\n", True)
-    assert call_toy(toy, "toy_calls", "doubly_scaled") == ("22.0\n", False)
-
-
-@pytest.mark.slow
-def test_entries_are_kept(toy: Path) -> None:
-    """The entry of a prepared call is compiled by the first process, and read by later processes."""
-    for words in ((), ("kept",)):
-        assert python(CALL_ENTRY, toy, toy, *words).stdout == "11.0\n"
 
 
 @pytest.mark.slow
