@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.compat.engines import write_model
 from support.compat.tables import TOKENS
 from support.compat.transformers import Two, library
 from support.kept import wordpiece
@@ -26,6 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tables(folder: Path) -> WordPieceTable:
     """Compile the tokenizer in the folder to a table."""
     return wordpiece(folder)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the folder of a model for inference engines, and return it."""
+    return write_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

@@ -263,7 +263,8 @@ LOADING = {
     *("convert_to_native_format", "_convert_from_sentencepiece", "_convert_from_tiktoken", "_patch_mistral_regex", "_post_init", "model"),
     "_tokenizer_json_has_byte_level",
 }
-OF_PYTHON = {"__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__"}
+# Members that Python adds to a class; `copyreg` adds the last one when the first object is copied or pickled.
+OF_PYTHON = {"__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__", "__slotnames__"}
 
 
 def test_every_member_is_known(folders: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compat.engines import END, ENDS, MODEL_SIZE, SCHEMA, SPECIAL, bools_of, engine, write_model
+from support.compat.engines import END, ENDS, MODEL_SIZE, SCHEMA, SPECIAL, bools_of, engine
 
 import fst
 from fst.runtime.compat.sglang import plugin
@@ -33,12 +33,6 @@ SERVING = {
     "reasoning_parser": None,
     "enable_strict_thinking": False,
 }
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model's folder."""
-    return write_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")

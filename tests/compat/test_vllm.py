@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compat.engines import END, ENDS, MODEL_SIZE, SCHEMA, bools_of, engine, write_model
+from support.compat.engines import END, ENDS, MODEL_SIZE, SCHEMA, bools_of, engine
 from support.compat.transformers import Two, library
 
 import fst
@@ -34,12 +34,6 @@ REFUSED: tuple[dict[str, Any], ...] = (
     *({"json": "{"}, {"json": "[" * 9999}, {"regex": "("}, {"choice": []}, {"grammar": " "}),
     *({"json_object": False}, {"structural_tag": "{}"}, {"json": DEEP}),
 )
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model's folder."""
-    return write_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")
