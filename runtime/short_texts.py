@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core import native
-from fst.core.jit import has_private_parts, no_collector
+from fst.core.jit import has_private_parts
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Units, encode_string, find_in_string
 from fst.runtime.run import NOTHING, Buffers, Runner
@@ -148,13 +148,12 @@ def prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortTe
         runner, special_ids: as in `ShortTexts`.
         prepare: compiles the kernel for an argument, before the calls are prepared.
     """
-    with no_collector():
-        workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
-        prepare(ShortText(workspace.text, starts, workspace.state, NOTHING, NOTHING))
-        units = SHORT * MOST_UNITS[runner.unit]
-        found = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
-        made = found.calls.values()
-        return ShortText(*found[:-1], *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
+    workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
+    prepare(ShortText(workspace.text, starts, workspace.state, NOTHING, NOTHING))
+    units = SHORT * MOST_UNITS[runner.unit]
+    found = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
+    made = found.calls.values()
+    return ShortText(*found[:-1], *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
 
 
 def can_be_short(runner: Runner) -> bool:

@@ -27,7 +27,6 @@ from typing import Any
 
 from fst import registry
 from fst.core import cache_folder
-from fst.core.jit import no_collector
 from fst.core.version import VERSION
 from fst.errors import FstError, TableError, cut, quoted
 
@@ -43,7 +42,7 @@ SOURCES = {"fst": (PACKAGES, (".py",)), "fst.compile": ((".",), (".py", ".tsv", 
 
 
 def folder() -> tuple[Path | None, str]:
-    """The folder of the tables; and the reason if there is none.
+    """The folder of the tables, and ""; or None, and the reason.
 
     The environment variable FST_CACHE names the folder. By default, it is ``fst-toolkit-VERSION/tables`` in the user's cache.
     """
@@ -58,7 +57,7 @@ def folders_of_tables() -> list[Path]:
     """The folder of the tables, and those of other versions of this package in the user's cache.
 
     Raises:
-        FstError: there is no folder.
+        FstError: FST_CACHE is not an absolute path, or the user has no home folder.
     """
     own, obstacle = folder()
     if own is None:
@@ -154,8 +153,7 @@ def _kept(path: Path) -> Any | None:
     """The proven table in a file; None if the file is missing, unsafe or damaged."""
     with suppress(OSError, TableError):
         if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
-            with no_collector():
-                table = registry.load(path)
+            table = registry.load(path)
             with suppress(OSError):
                 os.utime(path)
             return table
