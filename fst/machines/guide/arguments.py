@@ -10,6 +10,7 @@ import numpy as np
 from fst.automata.rows import Array
 
 NO_STATE = -1  # the state after a token that is not allowed; its mask is empty
+AFTER_END = -2  # for programs that keep the state of a text: the state after a token that ends the text
 WRONG = -2  # instead of a state after tokens: a mask allows a token whose bytes the automaton does not read
 # Added to the number of states: the start of a text, if first tokens write other bytes than later tokens; and the state after the end of a
 # text.

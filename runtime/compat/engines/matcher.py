@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import counted
-from fst.machines.guide.arguments import NO_STATE
-from fst.machines.guide.vocabulary import WORD_BITS
+from fst.machines.guide.arguments import AFTER_END, NO_STATE
+from fst.machines.guide.vocabulary import WORD_BITS, ids_of
 
 if TYPE_CHECKING:
     from fst.runtime.machines.guide.guide import Guide
-
-ENDED = NO_STATE - 1  # the state after a token that ends the text
 
 Rows = NDArray[np.uint32]
 
@@ -64,7 +62,7 @@ class Matcher:
     @property
     def has_ended(self) -> bool:
         """Whether a token has ended the text."""
-        return self._states[-1] == ENDED
+        return self._states[-1] == AFTER_END
 
     def accept(self, ids: Sequence[int]) -> int:
         """Append tokens to the text. The first token that is not allowed, and all tokens after it, are ignored.
@@ -110,7 +108,7 @@ class Matcher:
         """The ids of the next tokens, as long as only one text is possible, without the token that ends the text."""
         found = list[int]()
         state = self._states[-1]
-        for number in [] if state == ENDED else self.guide.forced(state):
+        for number in [] if state == AFTER_END else self.guide.forced(state):
             after = NO_STATE if self.guide.is_final(state) else self._after(state, number)
             if after == NO_STATE:
                 break
@@ -122,7 +120,7 @@ class Matcher:
         """The ids that are allowed next, in ascending order: int64[n]."""
         row = np.zeros((1, max(self.guide.words, max(self._ends) // WORD_BITS + 1)), np.uint32)
         self.fill(row, 0)
-        return np.flatnonzero(np.unpackbits(row[0].astype("<u4").view(np.uint8), bitorder="little"))
+        return ids_of(row[0])
 
     def fill(self, rows: Any, row: int) -> None:
         """Write the mask of the next token.
@@ -148,13 +146,13 @@ class Matcher:
                 bits[number // WORD_BITS] &= ~bit
 
     def _is_final(self, state: int) -> bool:
-        return state == ENDED or self.guide.is_final(state)
+        return state == AFTER_END or self.guide.is_final(state)
 
     def _after(self, state: int, number: int) -> int:
         """The state after a token; `NO_STATE` if it is not allowed."""
         if number in self._ends:
-            return ENDED if state != ENDED and self.guide.is_final(state) else NO_STATE
-        if state == ENDED or number in self._others or not 0 <= number < self.guide.size:
+            return AFTER_END if state != AFTER_END and self.guide.is_final(state) else NO_STATE
+        if state == AFTER_END or number in self._others or not 0 <= number < self.guide.size:
             return NO_STATE
         return self.guide.step(state, number)
 

@@ -16,6 +16,6 @@ def add_part(engine: str, name: str, add: Callable[[], None]) -> None:
     """
     try:
         add()
-    except Exception as error:  # the engine must start, whatever another version raises
+    except Exception as error:  # another version may raise any error, and the engine must start
         what = f"the {name} 'fst' is left out, because this version of {engine} has another interface"
         logging.getLogger(f"{engine}.fst").warning("%s: %s: %s", what, type(error).__name__, error)

@@ -375,12 +375,12 @@ class Backend:
     @property
     def normalizer(self) -> Any:
         """The normalizer of ``tokenizers`` with the table's settings; None for a table without a normalizer."""
-        return _with(normalizer=self.document()["normalizer"]).normalizer
+        return _with(normalizer=self._shared_parts()["normalizer"]).normalizer
 
     @property
     def pre_tokenizer(self) -> Any:
         """The pre-tokenizer of ``tokenizers`` with the table's settings; None for a table that does not split texts."""
-        return _with(pre_tokenizer=self.document()["pre_tokenizer"]).pre_tokenizer
+        return _with(pre_tokenizer=self._shared_parts()["pre_tokenizer"]).pre_tokenizer
 
     @property
     def decoder(self) -> Any:
@@ -415,6 +415,14 @@ class Backend:
 
     def document(self) -> Json:
         """Return a ``tokenizer.json`` that compiles to the table.
+
+        Raises:
+            UnsupportedError: no ``tokenizer.json`` can express the table.
+        """
+        raise NotImplementedError
+
+    def _shared_parts(self) -> Json:
+        """Return all members of `document` except the model, which would take most of the time.
 
         Raises:
             UnsupportedError: no ``tokenizer.json`` can express the table.

@@ -12,7 +12,7 @@ from fst.core.lazy import Lazy
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.header import PREFIX_SPACE
 from fst.runtime.compat.transformers.backend import Backend
-from fst.runtime.compat.transformers.bpe_document import document, merges, vocabulary
+from fst.runtime.compat.transformers.bpe_document import document, merges, shared_parts, vocabulary
 from fst.runtime.compat.transformers.document import Json
 from fst.runtime.decoder import text_of
 from fst.tables.header import ByteLevelDecoder
@@ -73,3 +73,6 @@ class BpeBackend(Backend):
     def document(self) -> Json:
         """Return a ``tokenizer.json`` that compiles to the table."""
         return document(self.fst._table)
+
+    def _shared_parts(self) -> Json:
+        return shared_parts(self.fst._table)

@@ -25,8 +25,23 @@ def document(tables: WordPieceTable) -> Json:
         >>> document(wordpiece(["[UNK]", "un", "##able"]))["model"]["vocab"]
         {'[UNK]': 0, 'un': 1, '##able': 2}
     """
-    metadata, tokens = tables.metadata, list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
-    model, settings = metadata.model, metadata.settings
+    model, tokens = tables.metadata.model, list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
+    return {
+        **shared_parts(tables),
+        "model": {
+            "type": "WordPiece",
+            "unk_token": model.unk_token,
+            "continuing_subword_prefix": model.continuing_subword_prefix,
+            "max_input_chars_per_word": model.max_input_chars_per_word,
+            "vocab": dict(tokens[: model.model_tokens]),
+        },
+    }
+
+
+def shared_parts(tables: WordPieceTable) -> Json:
+    """Make all members of a ``tokenizer.json`` except the model."""
+    metadata = tables.metadata
+    settings = metadata.settings
     return {
         "version": "1.0",
         "truncation": settings.truncation,
@@ -36,13 +51,6 @@ def document(tables: WordPieceTable) -> Json:
         "pre_tokenizer": _pre_tokenizer(metadata.pre_tokenizer),
         "post_processor": template_processing(tables),
         "decoder": decoder(settings.decoder),
-        "model": {
-            "type": "WordPiece",
-            "unk_token": model.unk_token,
-            "continuing_subword_prefix": model.continuing_subword_prefix,
-            "max_input_chars_per_word": model.max_input_chars_per_word,
-            "vocab": dict(tokens[: model.model_tokens]),
-        },
     }
 
 

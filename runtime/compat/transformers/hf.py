@@ -35,10 +35,9 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     The result is a ``transformers.PreTrainedTokenizerFast``. If `tokenizer` has a class of ``transformers``, such as ``BertTokenizer``, the
     result is an object of this class, too. It replaces tokenizers of ``transformers`` in pipelines, data collators, trainers,
     sentence-transformers and chat templates. A call accepts the same arguments, and returns a ``transformers.BatchEncoding``. The result
-    can be pickled. ``save_pretrained`` writes a
-    folder that ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from ``tiktoken``,
-    ``save_pretrained`` raises an error, because ``transformers`` interprets the patterns of ``tiktoken`` differently. ``add_tokens`` and
-    ``add_special_tokens`` make a new table, and do not change the argument `tokenizer`.
+    can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal
+    table. For tables from ``tiktoken``, ``save_pretrained`` raises an error, because ``transformers`` interprets the patterns of
+    ``tiktoken`` differently. ``add_tokens`` and ``add_special_tokens`` make a new table, and do not change the argument `tokenizer`.
 
     Args:
         tokenizer: a tokenizer in any form that `fst.Tokenizer` takes: a `fst.Tokenizer`, a table, a folder, the name of a model, or an

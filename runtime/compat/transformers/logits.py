@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.arguments import AFTER_END, NO_STATE
 
 if TYPE_CHECKING:
     from fst.runtime.machines.guide.guide import Guide
-
-ENDED = NO_STATE - 1  # the state of a row whose text has ended
 
 
 class LogitsProcessor:
@@ -86,12 +84,12 @@ class LogitsProcessor:
         guide.masks(np.maximum(states, NO_STATE), out=allowed)
         assert guide.end_id is not None
         allowed[:, guide.end_id : guide.end_id + 1] |= (states == NO_STATE)[:, None]  # a slice, since scores may end before this id
-        allowed[states == ENDED] = True
+        allowed[states == AFTER_END] = True
 
     def _state_of(self, place: int, row: Any) -> int:
         """The state after the ids of a row. If no row of the last call had the ids before the last id, the state is the start."""
         guide, before = self._guides[place], self._states.get((place, row[:-1].tobytes()))
         if before is None:
             return guide.start
-        has_ended = before == ENDED or (row[-1] == guide.end_id and guide.is_final(before))
-        return ENDED if has_ended else guide.step(before, int(row[-1]))
+        has_ended = before == AFTER_END or (row[-1] == guide.end_id and guide.is_final(before))
+        return AFTER_END if has_ended else guide.step(before, int(row[-1]))

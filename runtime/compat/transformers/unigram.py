@@ -32,7 +32,7 @@ class UnigramBackend(Backend):
             raise UnsupportedError("a table that sums scores as sentencepiece does has no tokenizer.json: tokenizers would give other ids")
         scores = map(spelled_as, table.scores.tolist())
         return {
-            **shared_parts(table),
+            **self._shared_parts(),
             "model": {
                 "type": "Unigram",
                 "unk_id": model.unk_id,
@@ -40,3 +40,6 @@ class UnigramBackend(Backend):
                 "vocab": [[*row] for row in zip(table.tokens, scores, strict=False)],
             },
         }
+
+    def _shared_parts(self) -> Json:
+        return shared_parts(self.fst._table)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from fst.errors import UnsupportedError
 from fst.runtime.compat.transformers.backend import Backend
-from fst.runtime.compat.transformers.document import Json, document
+from fst.runtime.compat.transformers.document import Json, document, shared_parts
 
 BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 
@@ -45,3 +45,6 @@ class WordPieceBackend(Backend):
     def document(self) -> Json:
         """Return a ``tokenizer.json`` that compiles to the table."""
         return document(self.fst._table)
+
+    def _shared_parts(self) -> Json:
+        return shared_parts(self.fst._table)
