@@ -109,7 +109,7 @@ def files_of(platform: Platform, levels: Mapping[str, Level]) -> dict[str, bytes
 
 
 def need_linker() -> None:
-    """Raise an error if there is no linker.
+    """Raise an error if the linker is not installed.
 
     Raises:
         UnsupportedError: ``ziglang`` is not installed.

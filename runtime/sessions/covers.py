@@ -1,7 +1,7 @@
 """Token healing: the sequences of tokens that cover a text whose end may lie inside a token.
 
-Byte-level BPE: the ids before the last words of a text are certain, so a search begins at the last position where a pre-token must begin,
-whatever follows. It finds the sequences without added tokens after this position, see `fst.runtime.machines.guide.covers`. In all other
+Byte-level BPE: the ids before the last words of a text are certain, so a search begins at the last position where a pre-token begins with
+any later text. It finds the sequences without added tokens after this position, see `fst.runtime.machines.guide.covers`. In all other
 sequences, the last token is an added token that begins with the end of the text; each added token is tried.
 
 WordPiece and Unigram: the search begins at the beginning of the text, and finds no added tokens.
@@ -82,7 +82,7 @@ class CoverFinder:
         search: finds the sequences without added tokens.
         added: the added tokens.
         reader: the reader of texts.
-        last_begin: returns the last position in a text where a pre-token begins, whatever text follows.
+        last_begin: returns the last position in a text where a pre-token begins with any later text.
     """
 
     def __init__(self, search: Search, added: AddedTokens, reader: Reader, last_begin: Callable[[str], int]) -> None:
@@ -158,7 +158,7 @@ class CoverFinder:
                         yield path, _ids([last]), len(content[:size].encode())
 
     def _begin_of_end(self, data: bytes) -> int:
-        """The last position, in bytes, where a pre-token begins, whatever text follows. `data`: the bytes of the text."""
+        """The last position, in bytes, where a pre-token begins with any later text. `data`: the bytes of the text."""
         text = data.decode()
         return len(text[: self._last_begin(text)].encode())
 

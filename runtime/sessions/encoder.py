@@ -188,7 +188,7 @@ class SessionEncoder(Encoder):
         return 0
 
     def _last_begin(self, text: str) -> int:  # noqa: ARG002
-        """Return the last position in unfinished text where a pre-token begins, whatever text follows; by default, 0."""
+        """Return the last position in unfinished text where a pre-token begins with any later text; by default, 0."""
         return 0
 
     def _carried(self, workspace: Workspace) -> Sequence[Any]:  # noqa: ARG002

@@ -185,8 +185,8 @@ class CanonicalStates:
         return bool(row.any())
 
     def steps(self, state: State, text: bytes = b"") -> Array:
-        """int64[n], ``token << 32 | place`` for each token that the tokenizer may give next, whatever follows, and each place after it;
-        with a `text`, only for tokens with which this text begins.
+        """int64[n], ``token << 32 | place`` for each token that the tokenizer may give next and that no later text can change, and each
+        place after it; with a `text`, only for tokens with which this text begins.
         """
         out, work = np.empty(2 * (len(text) or self._vocabulary.size), np.int64), self._work()
         parts = [NO_ARRAY]

@@ -40,7 +40,7 @@ class Pretokens:
         self._table = table
 
     def last_begin(self, text: str) -> int:
-        """The last position where a pre-token begins, whatever text follows. The text begins with a pre-token."""
+        """The last position where a pre-token begins with any later text. The text begins with a pre-token."""
         start = 0
         while (end := self._end(text, start)) is not None:
             start = end

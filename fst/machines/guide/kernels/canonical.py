@@ -327,8 +327,8 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, beginning, 
             Empty: all tokens.
         row: uint32[words], the mask.
         unsure: int32[ids], filled with the ids of the tokens for which no later text is found.
-        steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word,
-            whatever follows. With an array of steps, `row` and `unsure` are left alone.
+        steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word
+            before any later text. With an array of steps, `row` and `unsure` are left alone.
 
     Returns:
         The number of ids written to `unsure`, or of elements written to `steps`; `FULL` if an array of `places` is too small.

@@ -370,7 +370,9 @@ def scan_spaced(number, trie, classes, parts, pool, steps, work, mask):
 
 @inlined
 def is_back(number, loop, byte, steps, work):
-    """Whether a set is the loop, or the set inside a character of the class from the loop on; or there is no loop, but a chain."""
+    """Whether a set belongs to the class: it is the loop, or the set that the loop leads to with the first byte of a character of the
+    class. In a chain, which has no loop, each set does.
+    """
     if loop == NONE or number == loop:
         return True
     row = np.int64(steps.rows[np.uint64(loop)])
