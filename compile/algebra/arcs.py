@@ -20,6 +20,7 @@ EPSILON = 0  # the label of an arc that reads or writes nothing
 FIRST_SYMBOL = 0x110000  # label of the first symbol in `Arcs.symbols`; smaller labels are code points, or bytes
 END_OF_UNIT: dict[Unit, int] = {"character": FIRST_SYMBOL, "utf-8": 0x100}  # label after the last code point or byte
 MAX_WEIGHT = float(np.finfo(np.float32).max)
+TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 NOWHERE = -1  # the start state of a machine without states
 
 
@@ -75,7 +76,7 @@ class Arcs:
     @property
     def weights(self) -> NDArray[np.float32]:
         """float32[arcs], the weight of each arc."""
-        return read_only(np.zeros(self.arcs, np.float32)) if self.weight is None else self.weight
+        return np.zeros(self.arcs, np.float32) if self.weight is None else self.weight
 
     @property
     def is_weighted(self) -> bool:
@@ -92,13 +93,6 @@ class Arcs:
         for arc in range(self.row_start[state], self.row_start[state + 1]):
             weight = 0.0 if self.weight is None else float(self.weight[arc])
             yield int(self.ilabel[arc]), int(self.olabel[arc]), int(self.target[arc]), weight
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view. Numba compiles a kernel again for writable arrays, so all inputs of a kernel are read-only views."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def make(

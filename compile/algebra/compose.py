@@ -22,12 +22,14 @@ from fst.compile.algebra.kernels.room import (
     more_arcs,
     more_states,
     rows_of,
-    unchanging,
 )
 from fst.compile.algebra.symbols import with_shared_symbols
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
 FIRST_STATES = 1 << 10
+
+extend = Deferred("fst.compile.algebra.kernels.compose", "compose")
 
 
 def compose(first: Arcs, second: Arcs) -> Arcs:
@@ -72,15 +74,13 @@ def products(
     """The pairs of states that can be reached, as keys (see the kernel), and their arcs. `is_final` belongs to the first machine; `sink` is
     a state of the second machine that reads everything, or -1.
     """
-    from fst.compile.algebra.kernels.compose import compose as step
-
     keys, counts = np.empty(FIRST_STATES, np.int64), counters()
     rows = empty_rows(FIRST_STATES, min(len(first.target) + len(second.target) + FIRST_STATES, MAX_ARCS))
     keys[0] = starts[0] << 32 | starts[1] << 1
     slots = slots_of(hashes_of(keys[:1]), 2 * len(keys))
     counts[STATES] = 1
-    inputs = unchanging(first), _kinds(first, is_final), unchanging(second), sink
-    while (result := step(*inputs, keys, slots, rows, counts)) != COMPLETE:
+    inputs = first, _kinds(first, is_final), second, sink
+    while (result := extend.call(*inputs, keys, slots, rows, counts)) != COMPLETE:
         if result == MORE_STATES:
             keys, slots, rows = more_states(keys, rows, counts, operation)
         else:

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.refinement import grouped
-from fst.compile.algebra.arcs import Arcs, empty, read_only
+from fst.compile.algebra.arcs import Arcs, empty
+from fst.core.jit import Deferred
+
+reach = Deferred("fst.compile.algebra.kernels.graph", "reach")
 
 
 def connect(arcs: Arcs) -> Arcs:
@@ -60,13 +63,11 @@ def incoming(arcs: Arcs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDArray[np.int32]) -> NDArray[np.bool_]:
-    from fst.compile.algebra.kernels import graph
-
     seen = np.zeros(len(row_start) - 1, np.bool_)
     queue = np.empty(len(seen), np.int32)
     queue[: len(first)] = first
     seen[first] = True
-    graph.reach(read_only(row_start), read_only(target), queue, len(first), seen)
+    reach.call(row_start, target, queue, len(first), seen)
     return seen
 
 

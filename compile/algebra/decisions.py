@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.arcs import TOLERANCE, Arcs, make
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.connect import connect, leads_to
 from fst.compile.algebra.forms.determinize import determinize, is_deterministic
@@ -21,11 +21,14 @@ from fst.compile.algebra.kernels.room import Rows, SizeError
 from fst.compile.algebra.rational import project, union
 from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
 Delay = tuple[Labels, Labels] | None  # the outputs that only the first and only the second path has written; None: they differ
 MAX_COMPARED = 1 << 21  # maximum number of arcs of the square that are followed
 MOST_DELAYS = 2  # two delays of a state suffice as a proof, because no continuation makes both empty
+
+agree = Deferred("fst.compile.algebra.kernels.equivalence", "agree")
 
 
 class Ambiguity(NamedTuple):
@@ -158,8 +161,6 @@ def is_equivalent(first: Arcs, second: Arcs) -> bool:
 
 def _have_the_same_pairs(first: Arcs, second: Arcs) -> bool:
     """Whether two transducers have the same pairs, where this can be decided; see `is_equivalent`."""
-    from fst.compile.algebra.kernels.equivalence import TOLERANCE
-
     listed, others = _listed(first), _listed(second)
     if len(listed) != len(others):
         return False
@@ -197,8 +198,6 @@ class _Rows(NamedTuple):
 
 
 def _accept_the_same(first: Arcs, second: Arcs) -> bool:
-    from fst.compile.algebra.kernels.equivalence import agree
-
     first, second = (push(connect(machine) if is_deterministic(machine) else determinize(machine)) for machine in (first, second))
     if not first.states or not second.states:
         return first.states == second.states
@@ -206,4 +205,4 @@ def _accept_the_same(first: Arcs, second: Arcs) -> bool:
     states = first.states + second.states
     parents, queue = np.arange(states, dtype=np.int32), np.empty(2 * states, np.int32)
     final = np.concatenate([first.final, second.final])
-    return bool(agree(rows, others, final, np.array([first.start, second.start]), parents, queue))
+    return bool(agree.call(rows, others, final, np.array([first.start, second.start]), parents, queue))

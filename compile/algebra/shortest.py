@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
 from fst.compile.algebra.kernels.room import REMEDY, SizeError
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 
 Labels = tuple[int, ...]
@@ -27,6 +28,8 @@ MAX_IMPROVED = 1 << 28  # arcs and states that are read in the rounds of the tro
 SMALLEST_CHANGE = 2.0**-40
 DIGITS = 6  # decimals of compared weights
 END = -1  # in the place of a state: the path is complete
+
+search, improve, accumulate = (Deferred("fst.compile.algebra.kernels.graph", name) for name in ("finish_order", "improve", "accumulate"))
 
 
 def shortest_distance(arcs: Arcs, *, reverse: bool = False, semiring: Semiring = "tropical") -> NDArray[np.float64]:
@@ -55,22 +58,18 @@ def _summed(
     base: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The distances in the log semiring, computed in rounds until none changes. Arguments are those of `improved`."""
-    from fst.compile.algebra.kernels import graph
-
-    distance, starts, targets, weights = np.full(len(order), np.inf), read_only(row_start), read_only(target), read_only(weight)
+    distance = np.full(len(order), np.inf)
     for _ in range(min(MAX_ROUNDS, 2 + MAX_READ // (len(target) + 1))):
-        if graph.accumulate(order, starts, targets, weights, base, distance) < SMALLEST_CHANGE:
+        if accumulate.call(order, row_start, target, weight, base, distance) < SMALLEST_CHANGE:
             return distance
     raise UnsupportedError("the weights of paths through a cycle have no sum, or too slow a one; expected cycles of positive weight")
 
 
 def finish_order(arcs: Arcs) -> NDArray[np.int32]:
     """int32[states], an order in which each state follows the states that it reaches, except along cycles."""
-    from fst.compile.algebra.kernels import graph
-
     order, stack = np.empty(arcs.states, np.int32), np.empty(arcs.states, np.int32)
     if arcs.states:
-        graph.finish_order(arcs.row_start, arcs.target, arcs.start, np.full(arcs.states, -1), stack, order)
+        search.call(arcs.row_start, arcs.target, arcs.start, np.full(arcs.states, -1), stack, order)
     return order
 
 
@@ -84,12 +83,9 @@ def improved(
     """The distances, improved along arcs in rounds until none changes; the array is reused. `order` is the order of states in a round;
     `distance` is the distance of each state without arcs.
     """
-    from fst.compile.algebra.kernels import graph
-
     following = np.full(len(order), -1, np.int32)
-    starts, targets, weights = read_only(row_start), read_only(target), read_only(weight)
     for rounds in range(1, 2 + MAX_IMPROVED // (len(order) + len(target) + 1)):
-        if not graph.improve(order, starts, targets, weights, distance, following):
+        if not improve.call(order, row_start, target, weight, distance, following):
             return distance
         if rounds & (rounds - 1) == 0:
             _need_no_cycle(following)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from zipfile import ZipFile
 
 import pytest
+from support.core.kernel_files import kernel_modules
 from support.shared_data import REPOSITORY, TESTS
 from support.wheel import copied
 
@@ -359,6 +360,13 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 def test_libraries_have_one_place(library: str) -> None:
     """Only the modules in `ONLY_IN` import `numba` and `tokenizers`."""
     assert {name for name in SOURCES if library in packages(imports_of(REPOSITORY / name).all)} <= ONLY_IN[library]
+
+
+def test_kernels_are_called_as_deferred() -> None:
+    """Only kernels, and the command that compiles them, import kernels; other code calls them as `Deferred`."""
+    of_kernels = {SOURCE_OF[module] for module in kernel_modules()}
+    importing = {name for name in SOURCES if name not in of_kernels and edges_of(name) & of_kernels}
+    assert (len(of_kernels) > 100, importing) == (True, {"cli/commands/warmup/kernels.py"})
 
 
 def test_only_the_command_line_imports_click() -> None:

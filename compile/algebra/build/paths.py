@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import Pool
-from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.kernels.room import SizeError
 from fst.core.jit import Deferred
 
@@ -54,8 +54,8 @@ def shared(
     starts = np.concatenate([[0], np.cumsum(lengths)])
     nodes = Pool.of(min(len(symbols) + len(trees), MAX_NODES), min(len(symbols) + len(follows), MAX_ARCS), np.uint64)
     roots = np.empty(len(trees) - 1, np.int32)
-    inputs = (read_only(array) for array in (symbols, starts, trees, follow_start, follows))
-    if not share.call(*inputs, Open.of(int(lengths.max(initial=0)), len(strings) + len(follows) + 1), nodes, roots):
+    opened = Open.of(int(lengths.max(initial=0)), len(strings) + len(follows) + 1)
+    if not share.call(symbols, starts, trees, follow_start, follows, opened, nodes, roots):
         fault = f"the words and endings have more than {MAX_NODES:,} states or {MAX_ARCS:,} arcs; expected fewer"
         raise SizeError(fault, "split the source")
     return *nodes.rows(), roots

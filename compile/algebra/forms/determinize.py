@@ -27,11 +27,14 @@ from fst.compile.algebra.kernels.room import (
     grown,
 )
 from fst.compile.algebra.shortest import improved
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
 FIRST_STATES = 1 << 10
 MANY_SETS = 16  # sets for each state
 OPERATION = "determinization"
+
+begin, extend = (Deferred("fst.compile.algebra.kernels.determinize", name) for name in ("begin", "determinize"))
 
 
 class Encoded(NamedTuple):
@@ -134,8 +137,6 @@ def need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
 
 def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None]) -> _Output:
     """The sets that can be reached, and their arcs. A weighted machine with many more sets than states is tested by `need_twins`."""
-    from fst.compile.algebra.kernels import determinize as kernel
-
     arcs = 2 * len(machine.codes) + FIRST_STATES
     pool = _Pool(
         np.empty(arcs, np.int32),
@@ -147,8 +148,8 @@ def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None])
     row_start, final = np.zeros(FIRST_STATES + 1, np.int64), np.empty(FIRST_STATES)
     output = _Output(row_start, np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty(arcs, np.float32), final)
     buffer, counts = _buffer(FIRST_STATES, len(machine.final)), counters()
-    kernel.begin(start, pool, counts)
-    while (result := kernel.determinize(machine, pool, buffer, output, counts)) != COMPLETE:
+    begin.call(start, pool, counts)
+    while (result := extend.call(machine, pool, buffer, output, counts)) != COMPLETE:
         if result == MORE_BUFFER:
             buffer = _buffer(2 * int(counts[BUFFER]), len(machine.final))
         elif result == MORE_ARCS:

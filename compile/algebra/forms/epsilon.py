@@ -11,9 +11,12 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import ARCS, COMPLETE, MAX_ARCS, MORE_ARCS, Rows, SizeError, counters, grown, rows_of
 from fst.compile.algebra.shortest import finish_order, improved
+from fst.core.jit import Deferred
 
 STEPS, MAX_CALLS = 1 << 28, 32  # ε-arcs after which a call returns, and the maximum number of calls; a call takes some 0.3 s
 OPERATION = "removal of ε-arcs"
+
+close = Deferred("fst.compile.algebra.kernels.epsilon", "close")
 
 
 class _Arcs(NamedTuple):
@@ -55,14 +58,12 @@ def _rows(arcs: Arcs, chosen: NDArray[np.bool_]) -> Rows:
 
 def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows) -> tuple[_Arcs, NDArray[np.float64]]:
     """The arcs that states get from their ε-closures, and all final weights."""
-    from fst.compile.algebra.kernels.epsilon import close
-
     final = np.stack([arcs.final, arcs.final], axis=1).astype(np.float64)
     distance, queued = np.full(arcs.states, np.inf), np.zeros(arcs.states, np.bool_)
     scratch = np.empty(arcs.states + 1, np.int32), np.empty(arcs.states, np.int32)
     columns, room = (arcs.sources, *rows_of(arcs)[1:]), min(arcs.arcs + 1, MAX_ARCS)
     output, counts, calls = _Arcs._make(np.empty(room, column.dtype) for column in columns), counters(), 0
-    while (result := close(closing, epsilons, others, final, distance, queued, *scratch, STEPS, output, counts)) != COMPLETE:
+    while (result := close.call(closing, epsilons, others, final, distance, queued, *scratch, STEPS, output, counts)) != COMPLETE:
         if result == MORE_ARCS:
             output = _Arcs._make(grown(column, MAX_ARCS, "arcs", counts, OPERATION) for column in output)
         elif (calls := calls + 1) == MAX_CALLS:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.compile.algebra.arcs import TOLERANCE
 from fst.core.jit import inlined, kernel
-
-TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 
 
 @inlined

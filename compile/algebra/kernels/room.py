@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import hashes_of, longer, slots_of
-from fst.compile.algebra.arcs import Arcs, read_only
+from fst.compile.algebra.arcs import Arcs
 from fst.errors import UnsupportedError
 
 # Indices into `counts`, int64[5]: the numbers of things that a builder has made so far. A builder that is called again continues after the
@@ -62,12 +62,6 @@ def of_file(path: Path) -> Iterator[None]:
 def rows_of(arcs: Arcs) -> Rows:
     """The arcs of a machine."""
     return Rows(arcs.row_start, arcs.ilabel, arcs.olabel, arcs.target, arcs.weights)
-
-
-def unchanging(rows: Rows) -> Rows:
-    """Rows that a kernel only reads; see `read_only`."""
-    columns: tuple[NDArray[Any], ...] = rows
-    return Rows._make([read_only(column) for column in columns])
 
 
 def empty_rows(states: int, arcs: int) -> Rows:

@@ -14,6 +14,7 @@ from fst.automata.hashing import Pool, hashes_of, longer, slots_of
 from fst.automata.refinement import classes_of, grouped
 from fst.compile.algebra.connect import leads_to
 from fst.compile.machines.guide.builder import BYTES, Block, Builder
+from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
 MAX_STATES = 1 << 17  # maximum number of states of a deterministic automaton, unless the caller allows more
@@ -22,6 +23,8 @@ FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # average number of states of a set
 FEW_MERGED = 64  # rounds end when one merges less than one state in 64
 MANY_CELLS = 1 << 24  # maximum number of next states for full minimization; larger automata may keep some equivalent states
+
+determinize, products = (Deferred("fst.compile.machines.guide.kernels.subsets", name) for name in ("determinize", "products"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,6 @@ class _Work(NamedTuple):
 
 def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -> Language:
     """The language of all texts that lead from one state to another. The deterministic automaton has at most `most` states."""
-    from fst.compile.machines.guide.kernels.subsets import determinize
-
     count = builder.states
     arcs = np.concatenate([np.array(builder.arcs, np.int64).reshape(-1, 4), *builder.blocks])
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
@@ -114,7 +115,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     pool, counts = Pool.of(sets, MANY_MEMBERS * sets + count, np.int64), np.zeros(2, np.int64)
     work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(runs + 1, np.bool_))
     targets, is_final = np.empty((sets, runs), np.int32), np.empty(sets, np.bool_)
-    while not determinize(start, machine, pool, work, counts, targets, is_final):
+    while not determinize.call(start, machine, pool, work, counts, targets, is_final):
         _need_less(pool.room, most)
         pool = pool.larger(most)
         targets, is_final = longer(targets, pool.room), longer(is_final, pool.room)
@@ -219,14 +220,12 @@ def union(first: Language, second: Language) -> Language:
 
 def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc, most: int) -> Language:
     """The strings that lead to final pairs of states; `is_final` combines whether each of the two states is final."""
-    from fst.compile.machines.guide.kernels.subsets import products
-
     pairs, classes = np.unique(first.classes.astype(np.int64) << 8 | second.classes, return_inverse=True)
     columns = np.stack([pairs >> 8, pairs & 0xFF], axis=1)
     count, counts = FIRST_SETS, np.zeros(2, np.int64)
     keys, slots, targets = np.empty(count, np.int64), np.zeros(2 * count, np.int32), np.empty((count, len(columns)), np.int32)
     keys[0] = int(not first.is_empty) << 32 | int(not second.is_empty)
-    while not products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, slots, counts, targets):
+    while not products.call(first.targets, second.targets, columns, keeps_first, keeps_second, keys, slots, counts, targets):
         _need_less(count, most)
         count = min(2 * count, most)
         keys, targets = longer(keys, count), longer(targets, count)
