@@ -2,12 +2,13 @@
 
 All numbers are little-endian. Arrays begin at multiples of `ALIGNMENT` bytes::
 
-    magic[8] | u64 checksum | u64 abi | u64 size | u32 unit, fields, words, calls, roles, 0 | fields | words | calls | roles | arrays
+    magic[8] | u64 checksum | u64 abi | u64 size | u32 unit, fields, words, calls, roles, own | fields | words | calls | roles | arrays
 
     field  u64 position of the array in the file, or `WORKING` or `BUILT` | u64 bytes, constant | u64 bytes for each unit of text
     word   u32 field + 1, or 0 for a number | u32 number for each unit of text | u64 number
-    call   u32 first word | u32 number of words; the calls in the order of `CALLS`, then those that build arrays, in their order
-    role   u32 field + 1, or 0; the roles in the order of `ROLES`
+    call   u32 first word | u32 number of words; the calls in the order of `CALLS`, then the `own` calls of the machine,
+           then those that build arrays, both in their order
+    role   u32 field + 1, or 0; the roles in the order of `ROLES`, then those of the machine, in their order
 
 The checksum covers the rest of the file after it, in words of 64 bits. It finds damage. It does not protect against an author of images.
 """
@@ -39,17 +40,19 @@ def image(of: Program, unit: int) -> bytes:
         of: the program.
         unit: the size of a unit of text in bytes, 1 or 2.
     """
-    calls = [*(of.calls.get(name, []) for name in CALLS), *of.builds]
+    own = [call for name, call in of.calls.items() if name not in CALLS]
+    calls = [*(of.calls.get(name, []) for name in CALLS), *own, *of.builds]
+    roles = [*ROLES, *(name for name in of.roles if name not in ROLES)]
     words = [word for call in calls for word in call]
-    begin = HEADER.size + FIELD.size * len(of.fields) + WORD.size * len(words) + CALL.size * len(calls) + ROLE.size * len(ROLES)
+    begin = HEADER.size + FIELD.size * len(of.fields) + WORD.size * len(words) + CALL.size * len(calls) + ROLE.size * len(roles)
     places, end = _placed(of.fields, begin)
     data = bytearray(end)
     parts = [
-        HEADER.pack(MAGIC, 0, of.abi, end, unit, len(of.fields), len(words), len(calls), len(ROLES), 0),
+        HEADER.pack(MAGIC, 0, of.abi, end, unit, len(of.fields), len(words), len(calls), len(roles), len(own)),
         *(FIELD.pack(place, *field.size) for place, field in zip(places, of.fields, strict=True)),
         *(WORD.pack(word.field + 1, word.value.per_unit, word.value.constant) for word in words),
         *(CALL.pack(sum(map(len, calls[:place])), len(call)) for place, call in enumerate(calls)),
-        *(ROLE.pack(of.roles[name] + 1 if name in of.roles else 0) for name in ROLES),
+        *(ROLE.pack(of.roles[name] + 1 if name in of.roles else 0) for name in roles),
     ]
     data[:begin] = b"".join(parts)
     for place, field in zip(places, of.fields, strict=True):

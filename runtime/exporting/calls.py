@@ -16,13 +16,11 @@ from fst.machines.unigram.arguments import UnigramArguments
 from fst.machines.wordpiece.arguments import Arguments as WordPieceArguments
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
-from fst.runtime.machines.keywords.searcher import Searcher
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.run import MORE, NO_MORE, Runner
 from fst.runtime.short_texts import Plan, plan
-from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Workspace
 from fst.tables.header import SENTENCEPIECE
 
@@ -59,24 +57,11 @@ class Calls(NamedTuple):
     calls: dict[str, PreparedCall | None]
 
 
-def encoder_of(machine: object) -> Encoder:
-    """The encoder of a tokenizer or a searcher.
-
-    Raises:
-        UnsupportedError: the object is neither a tokenizer nor a searcher, or a keyword is empty.
-    """
-    if isinstance(machine, Searcher) and not machine._matcher._empties:
-        return machine._matcher
-    if isinstance(machine, Tokenizer):
-        return machine
-    raise UnsupportedError(f"a {type(machine).__name__} cannot be exported; expected a tokenizer, or keywords of which none is empty")
-
-
 def calls(encoder: Encoder, units: int) -> Calls:
     """Prepare the calls of an encoder.
 
     Args:
-        encoder: the result of `encoder_of`.
+        encoder: the encoder of a machine that writes ids.
         units: the maximum number of units of a text.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,13 @@ def contents(tok: Tokenizer) -> Contents | None:
         return _of_steps(names, decoder.steps, tok._skipped)
     known = {number: (first_piece_of(name, decoder), piece_of(name, decoder)) for number, name in names.items()}
     return _laid_out({number: (first.encode(), *(later.encode(),) * 2) for number, (first, later) in known.items()}, tok._skipped, ())
+
+
+def contents_of(strings: Iterable[bytes]) -> Contents:
+    """The bytes of strings whose numbers are ids, such as features of words."""
+    found = _laid_out({number: (string,) * 3 for number, string in enumerate(strings)}, (), ())
+    assert found, "equal bytes at all places can always be laid out"
+    return found
 
 
 def _of_steps(names: Mapping[int, str], steps: Steps, skipped: Collection[int]) -> Contents | None:

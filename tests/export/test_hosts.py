@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.hosts import C, FstError, needs_c, needs_node, node
+from support.hosts import C, FstError, in_utf_16, needs_c, needs_node, node
 from support.kept import tokenizer
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
@@ -89,14 +89,7 @@ def test_javascript_has_the_ids_and_the_spans_of_python(machine: Machine, texts:
     assert expected.offsets is not None
     for place, (text, answer) in enumerate(zip(texts, found, strict=True)):
         row = slice(expected.row_splits[place], expected.row_splits[place + 1])
-        assert answer == {"ids": expected.ids[row].tolist(), "offsets": _in_utf_16(text, expected.offsets[row].ravel().tolist())}
-
-
-def _in_utf_16(text: str, places: list[int]) -> list[int]:
-    units = [0]
-    for character in text:
-        units.append(units[-1] + len(character.encode("utf-16-le")) // 2)
-    return [units[place] for place in places]
+        assert answer == {"ids": expected.ids[row].tolist(), "offsets": in_utf_16(text, expected.offsets[row].ravel().tolist())}
 
 
 @needs_c
@@ -114,7 +107,7 @@ def test_spans_are_trimmed(tmp_path: Path, texts: list[str]) -> None:
         assert characters is not None
         assert octets is not None
         assert host.encode_offsets(text.encode())[1] == octets.tolist()
-        assert answer["offsets"] == _in_utf_16(text, characters.ravel().tolist())
+        assert answer["offsets"] == in_utf_16(text, characters.ravel().tolist())
 
 
 @needs_c

@@ -223,7 +223,7 @@ def test_modules_run_as_those_of_lld(tmp_path: Path) -> None:
 def test_kernels_run_as_those_of_lld(tmp_path: Path) -> None:
     """The module of a table is smaller than that of LLVM's linker, and finds the same ids, spans and texts."""
     tokenizer(EXAMPLES / "english-uncased-8000.txt").save(tmp_path / "english.npz")
-    of, unit = loaded(tmp_path / "english.npz", "full")
+    of, unit, _ = loaded(tmp_path / "english.npz", "full")
     with Objects(of, checked=False) as objects:
         code = objects.object_for(WASM)
     own, other = linked(code, EXPORTED), lld(code, EXPORTED, tmp_path)

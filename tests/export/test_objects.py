@@ -117,7 +117,7 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
 
 def test_types_of_arguments_without_elements(table: Path) -> None:
     """The process that compiles receives arguments of the same types, in few bytes."""
-    of, _ = loaded(table, "full")
+    of = loaded(table, "full").of
     sent = [without_elements(call.arguments) for call in of.kernels]
     received = pickle.loads(pickle.dumps(sent))
     assert [native.key_of(call.kernel.module, call.kernel.name, each) for call, each in zip(of.kernels, received, strict=True)] == of.keys

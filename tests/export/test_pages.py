@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,12 @@ from support.shared_data import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
-BROWSER, NATIVE = ((REPOSITORY / "docs" / name).read_text(encoding="utf-8") for name in ("in-the-browser.md", "in-c-swift-kotlin-go.md"))
+BROWSER, NATIVE, WORDS = (
+    (REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("in-the-browser", "in-c-swift-kotlin-go", "words-and-rules-without-python")
+)
 RESULT = re.compile(r"^(.*?);\s+// → (.*)$", re.MULTILINE)
+TYPED = re.compile(r"\w+Array ")
 CHECK = """import { deepStrictEqual } from "node:assert";
 const plain = (value) => (ArrayBuffer.isView(value) ? [...value] : value);
 const check = (found, expected) => deepStrictEqual(plain(found), expected);
@@ -33,14 +38,18 @@ def run(command: str, folder: Path) -> str:
     return done.stdout
 
 
+def run_javascript(code: str, folder: Path) -> None:
+    """Run a module, and compare its results with the results that it shows."""
+    checked = RESULT.sub(lambda line: f"check({line[1]}, {TYPED.sub('', line[2])});", code)
+    assert checked.count("check(") == code.count("// →") > 0
+    (folder / "page.mjs").write_text(CHECK + checked, encoding="utf-8")
+    run("node page.mjs", folder)
+
+
 @needs_node
 def test_javascript_runs_in_order(english: Path) -> None:
     """The `js` blocks of a page form one module for Node.js, and its lines give the results that the page shows."""
-    code = "".join(blocks(BROWSER, "js"))
-    checked = RESULT.sub(lambda line: f"check({line[1]}, {line[2].replace('Int32Array ', '')});", code)
-    assert checked.count("check(") == code.count("// →") > 5
-    (english / "page.mjs").write_text(CHECK + checked, encoding="utf-8")
-    run("node page.mjs", english)
+    run_javascript("".join(blocks(BROWSER, "js")), english)
 
 
 @needs_node
@@ -73,3 +82,18 @@ def test_programs_print_what_is_shown(english: Path, tmp_path: Path, language: s
     [command, *_], [shown, *_] = blocks(after, "bash"), blocks(after, "text")
     environment = f"export GOCACHE={tmp_path / 'cache'} GOFLAGS=-modcacherw\n"
     assert run(environment + command, tmp_path).removeprefix("go: ") == shown
+
+
+@needs_c
+@needs_node
+def test_each_section_about_words_runs(tmp_path: Path) -> None:
+    """In each section, the commands make tables and exports, modules give the results that the page shows, and programs print the text."""
+    path = f"export PATH={Path(sys.executable).parent}:$PATH\n"
+    for section in WORDS.split("\n## ")[1:]:
+        commands, modules, programs = (blocks(section, language) for language in ("bash", "js", "c"))
+        run(path + commands[0], tmp_path)
+        for code in modules:
+            run_javascript(code, tmp_path)
+        for code, command, shown in zip(programs, commands[1:], blocks(section, "text"), strict=True):
+            (tmp_path / "program.c").write_text(code, encoding="utf-8")
+            assert run(command, tmp_path) == shown

@@ -98,6 +98,7 @@ BELOW = {
         "runtime.machines.unigram",
         "runtime.machines.wordpiece",
         "runtime.machines.keywords",
+        "runtime.machines.segmentation",
     ),
     "runtime.files": ("runtime.text",),
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),

@@ -15,6 +15,8 @@ import pytest
 from numpy.typing import NDArray
 from support.shared_data import TESTS
 
+from fst.cli.commands.export.command import exported
+
 needs_c = pytest.mark.skipif(which("cc") is None, reason="there is no C compiler")
 needs_node = pytest.mark.skipif(which("node") is None, reason="there is no Node.js")
 
@@ -111,11 +113,31 @@ def _array(pointer: Any, count: int) -> NDArray[np.int32]:
     return np.ctypeslib.as_array(pointer, (count,)).copy() if count else np.empty(0, np.int32)
 
 
-def node(folder: Path, questions: Sequence[Sequence[Any]]) -> list[Any]:
-    """The answers of an exported folder in Node.js to calls ``[method, argument, options]``; an error is a string."""
+def folder_of(table: Any, folder: Path, *, checked: bool = False) -> Path:
+    """Export a table to C and to JavaScript, into one new folder."""
+    folder.mkdir()
+    table.save(folder / "table.npz")
+    for kind in ("wasm", "c"):
+        for name, data in exported(folder / "table.npz", [kind], checked=checked and kind == "c").items():
+            (folder / name).write_bytes(data)
+    return folder
+
+
+def in_utf_16(text: str, places: Sequence[int]) -> list[int]:
+    """The indices in UTF-16 of characters of a text."""
+    units = [0]
+    for character in text:
+        units.append(units[-1] + len(character.encode("utf-16-le")) // 2)
+    return [units[place] for place in places]
+
+
+def node(folder: Path, questions: Sequence[Sequence[Any]], module: str = "fst") -> list[Any]:
+    """The answers of an exported folder in Node.js to calls ``[method, argument, options]``; an error is a string. `module` is the name of
+    the folder's module.
+    """
     asked = folder / "questions.json"
     asked.write_text(json.dumps(questions))
-    command = ["node", str(TESTS / "support" / "hosts.mjs"), str(folder.absolute()), str(asked.absolute())]
+    command = ["node", str(TESTS / "support" / "hosts.mjs"), str(folder.absolute()), str(asked.absolute()), module]
     done = subprocess.run(command, capture_output=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr.decode()
     found: list[Any] = json.loads(done.stdout)

@@ -18,7 +18,7 @@ from fst.errors import UnsupportedError, not_one_of
 
 if TYPE_CHECKING:
     from fst.cli.commands.export.objects import Objects
-    from fst.compile.export.program import Program
+    from fst.cli.commands.export.program import Loaded
 
 CPU = "x86-64-v3"
 LAYOUTS = ("full", "merges")
@@ -49,9 +49,8 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written. Run an example with
     `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
-    Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the kind of
-    table and the processor, in 5 to 20 s, and kept on disk, so that the next export takes less than a second. Files of exports with other
-    kernels cannot be mixed.
+    Tokenizers, keywords and segmenters can be exported. The kernels are compiled for the kind of table and the processor, in 5 to 20 s, and
+    kept on disk, so that the next export takes less than a second. Files of exports with other kernels cannot be mixed.
 
     For byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out: the program merges pairs while it encodes.
     The ids are the same. Choose merges where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is
@@ -131,12 +130,12 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
     from fst.cli.commands.export.objects import Objects
     from fst.cli.commands.export.program import loaded
 
-    of, unit = loaded(table, layout)
-    with Objects(of, checked=checked) as objects:
-        return {name: data for kind in kinds for name, data in _files(of, unit, objects, kind, cpu).items()}
+    found = loaded(table, layout)
+    with Objects(found.of, checked=checked) as objects:
+        return {name: data for kind in kinds for name, data in _files(found, objects, kind, cpu).items()}
 
 
-def _files(of: Program, unit: int, objects: Objects, kind: str, cpu: str) -> dict[str, bytes]:
+def _files(loaded: Loaded, objects: Objects, kind: str, cpu: str) -> dict[str, bytes]:
     """The files of one kind, by name."""
     from fst.compile.export.code import EXPORTED
     from fst.compile.export.image import image
@@ -145,13 +144,24 @@ def _files(of: Program, unit: int, objects: Objects, kind: str, cpu: str) -> dic
 
     found: dict[str, bytes] = {}
     if kind != "object":
-        found["table.fst"] = image(of, unit)
+        found["table.fst"] = image(loaded.of, loaded.unit)
     if kind == "wasm":
         found["fst.wasm"] = linked(objects.object_for(WASM), EXPORTED)
     elif kind != "image":
         found["fst.obj" if "windows" in cpu else "fst.o"] = objects.object_for(cpu)
     if kind in HOSTS:
-        language, names = HOSTS[kind]
-        host = files("fst.compile.export") / "host" / language
-        found |= {name: (host / name).read_bytes() for name in names}
+        found |= _host_files(kind, loaded.host)
+    return found
+
+
+def _host_files(kind: str, machine: str) -> dict[str, bytes]:
+    """The files of a folder that are the same for all tables of a machine. A machine's own files replace those with the same names."""
+    language, names = HOSTS[kind]
+    host = files("fst.compile.export") / "host" / language
+    found = {name: (host / name).read_bytes() for name in names}
+    if machine and (host / machine).is_dir():
+        found |= {file.name: file.read_bytes() for file in (host / machine).iterdir()}
+        for ending in (".js", ".d.ts"):
+            if package := found.get("package.json"):
+                found["package.json"] = package.replace(f'"./fst{ending}"'.encode(), f'"./{machine}{ending}"'.encode())
     return found

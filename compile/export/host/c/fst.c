@@ -15,7 +15,7 @@ enum { WORKING, BUILT };                 /* kinds of fields that are not stored 
 enum { AXES = 7, WRITES = 8, ITEM = 4, ENDS = 255 };
 static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
 
-typedef struct { char magic[8]; uint64_t checksum, abi, size; uint32_t unit, fields, words, calls, roles, zero; } header;
+typedef struct { char magic[8]; uint64_t checksum, abi, size; uint32_t unit, fields, words, calls, roles, own; } header;
 typedef struct { uint64_t at, size, per_unit; } field;
 typedef struct { uint32_t field, per_unit; uint64_t number; } word;
 typedef struct { uint32_t first, count; } call;
@@ -73,7 +73,7 @@ static int prove(fst *t, const char *image, size_t size) {
     t->image = image, t->head = h, t->fields = (const field *)(h + 1), t->words = (const word *)(t->fields + h->fields);
     t->calls = (const call *)(t->words + h->words), t->roles = (const uint32_t *)(t->calls + h->calls);
     uint64_t tables = sizeof *h + h->fields * (uint64_t)sizeof(field) + h->words * (uint64_t)sizeof(word) + h->calls * (uint64_t)sizeof(call);
-    if (h->calls < CALLS || h->roles != ROLES || tables + ROLES * 4 > size || (h->unit != 1 && h->unit != 2)) return FST_IMAGE;
+    if (h->calls < CALLS || h->own > h->calls - CALLS || h->roles < ROLES || tables + h->roles * (uint64_t)4 > size || (h->unit != 1 && h->unit != 2)) return FST_IMAGE;
     for (const field *f = t->fields; f < t->fields + h->fields; f++)
         if (f->size > MOST_BYTES || f->per_unit > MOST_PER_UNIT || (is_stored(f) && (f->at % 8 || f->at > size || f->size > size - f->at)))
             return FST_IMAGE;
@@ -81,8 +81,8 @@ static int prove(fst *t, const char *image, size_t size) {
         if (x->field > h->fields) return FST_IMAGE;
     for (const call *c = t->calls; c < t->calls + h->calls; c++)
         if (c->first > h->words || c->count > h->words - c->first) return FST_IMAGE;
-    for (int i = 0; i < ROLES; i++)
-        if (t->roles[i] > h->fields || (i <= IDS && !t->roles[i]) || (i <= OFFSETS && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
+    for (uint32_t i = 0; i < h->roles; i++)
+        if (t->roles[i] > h->fields || (i < IDS && !t->roles[i]) || (i <= OFFSETS && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
             return FST_IMAGE;
     return room(t, TEXT, 0) < PAST_END * h->unit || t->fields[t->roles[TEXT] - 1].per_unit < h->unit || room(t, STARTS, 0) < 16 ||
            room(t, STATE, 0) < (BEFORE + 1) * 8 ? FST_IMAGE : 0;
@@ -154,7 +154,7 @@ static int build(fst *t) {
     for (uint32_t i = 0; !error && i < t->head->fields; i++)
         if (is_stored(t->fields + i)) t->base[i] = (char *)t->image + t->fields[i].at;
     if (!error) lay_out(t, BUILT, 0, t->memory, t->base);
-    for (const call *c = t->calls + CALLS; !error && c < t->calls + t->head->calls; c++)
+    for (const call *c = t->calls + CALLS + t->head->own; !error && c < t->calls + t->head->calls; c++)
         if (!c->count || !fill(t, t->base, 0, c, BUILT, words) || fst_run(words) == FAILED) error = FST_IMAGE;
     return free(words), error;
 }
@@ -189,7 +189,7 @@ fst_work *fst_work_new(const fst *t, size_t most) {
     w->unread = zeros(most);
     if (!w->memory || !w->words || !w->places || !w->unread) return fst_work_free(w), NULL;
     lay_out(t, WORKING, most, w->memory, w->base);
-    for (const call *c = t->calls; c < t->calls + CALLS; c++)
+    for (const call *c = t->calls; c < t->calls + CALLS + t->head->own; c++)
         if (!fill(t, w->base, most, c, WORKING, w->words + c->first)) return fst_work_free(w), NULL;
     return w;
 }

@@ -83,19 +83,19 @@ class Tokenizer {
     copy(image);
     const u32 = (at) => view.getUint32(at, true), u64 = (at) => Number(view.getBigUint64(at, true));
     const isImage = size >= HEADER && decoder.decode(image.subarray(0, 8)) === "fstimage" && u64(24) === size;
-    if (!isImage || u32(44) < CALLS || u32(48) !== ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
+    if (!isImage || u32(44) < CALLS + u32(52) || u32(48) < ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
     if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
-    const [unit, fields, words, calls] = [32, 36, 40, 44].map(u32);
+    const [unit, fields, words, calls, roles, own] = [32, 36, 40, 44, 48, 52].map(u32);
     const wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * calls;
     this.unit = unit;
     this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
     this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
-    this.roles = Array.from({ length: ROLES }, (_, i) => u32(rolesAt + 4 * i) - 1);
+    this.roles = Array.from({ length: roles }, (_, i) => u32(rolesAt + 4 * i) - 1);
     this.addresses = this.fields.map(([at]) => this.base + at);
     this.begin = this.layOut(BUILT, 0, aligned(this.base + size), this.addresses);
     this.reserve(BLOCK);
-    for (let i = CALLS; i < calls; i++) this.run(i);
+    for (let i = CALLS + own; i < calls; i++) this.run(i);
   }
 
   // Give addresses from `end` on to all fields of a kind; return the end of the last one.
