@@ -46,4 +46,5 @@ def load(path: str | Path | bytes) -> Any:
         stored = npz.Stored(data)
         return table_class(need_kind(stored.header, MACHINES)).proven(stored, place)
     except TableError as error:
-        raise TableError(f"{place or 'the bytes of a table'}: {error}; compile it again") from None
+        remedy = "" if isinstance(error, npz.NewerTableError) else "; compile it again"
+        raise TableError(f"{place or 'the bytes of a table'}: {error}{remedy}") from None

@@ -38,7 +38,11 @@ try:
 except ImportError:  # there is no fcntl on Windows, so unfinished files are not removed there
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = 7
+# Format version → the first release of this package that reads it. A file has the lowest version that defines all of its contents.
+READERS = {8: "0.1.0"}
+FORMAT = max(READERS)
+VERSIONS = {"format": FORMAT, "reader": READERS[FORMAT]}  # the first keys of the header
+RELEASE = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}")
 MAX_FILE_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24  # this limit protects memory, because parsed JSON takes up to 20 times the size of its text
 ALIGNMENT = 64
@@ -51,6 +55,10 @@ ZIP_VERSION, DOS_1980 = 20, 0x21
 PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses for padding
 LEFTOVER = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.part", re.DOTALL)  # the name of an unfinished file
 SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
+
+
+class NewerTableError(TableError):
+    """A file has a newer format version than this package reads, so a newer package is needed, not another file."""
 
 
 class Member(NamedTuple):
@@ -80,7 +88,7 @@ def dumps(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 
 
 def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> Bytes:
-    text = json.dumps({"format": FORMAT, **header}, ensure_ascii=True, sort_keys=True).encode()
+    text = json.dumps({**VERSIONS, **header}, ensure_ascii=True, sort_keys=True).encode()
     present = [name for name, member in schema.items() if not member.optional or len(arrays[name])]
     members = {HEADER: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in present}}
     position, central = 0, b""
@@ -214,7 +222,7 @@ class Stored:
     """A reader of the members of a file.
 
     Attributes:
-        header: the JSON object without its format version; the checksum of the object is verified, but its contents are not.
+        header: the JSON object without `VERSIONS`; the checksum of the object is verified, but its contents are not.
         directory: the bytes after the last array, which `verify` sets.
     """
 
@@ -285,10 +293,17 @@ def _header(array: NDArray[Any]) -> dict[str, Any]:
         header = json.loads(array.tobytes())
     except (ValueError, RecursionError):
         raise TableError("'about' is not JSON") from None
-    found = header.pop("format", None) if isinstance(header, dict) else None
-    if found != FORMAT:
-        raise TableError(f"format version {quoted(found)}; this version reads {FORMAT}")
-    return dict(header)
+    header = header if isinstance(header, dict) else {}
+    found, reader = (header.pop(key, None) for key in VERSIONS)
+    if type(found) is int and found > FORMAT:
+        release = reader if isinstance(reader, str) and RELEASE.fullmatch(reader) else None
+        remedy = f"install fst-toolkit {release} or later" if release else "install a later fst-toolkit"
+        raise NewerTableError(f"format version is {quoted(found)}; expected at most {FORMAT}; {remedy}")
+    if type(found) is not int or found not in READERS:
+        raise TableError(f"format version is {quoted(found)}; expected {' or '.join(map(str, READERS))}")
+    if reader != READERS[found]:
+        raise TableError(f"reader is {quoted(reader)}; expected {READERS[found]!r} for format version {found}")
+    return header
 
 
 def _npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:

@@ -169,7 +169,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTab
     """Metadata that lacks one of its keys is refused, even if the value of this key may be null."""
     stated = {key: value for key, value in good["compact"].header.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_header(data, json.dumps({"format": npz.FORMAT, **stated}).encode()))
+    path.write_bytes(with_header(data, json.dumps({**npz.VERSIONS, **stated}).encode()))
     refused(path, path.read_bytes(), f"about lacks '{name}'|kind is None; this version reads {KNOWN}")
 
 
