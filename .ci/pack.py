@@ -1,4 +1,4 @@
-"""Make the wheel of each system: the wheel without native code, the system's native code, and an SBOM.
+"""Make the wheel of each system: a wheel without native code, which is not published, the system's native code, and an SBOM.
 
     python .ci/pack.py WHEEL NATIVE OUTPUT
 

@@ -14,7 +14,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from fst.core.version import VERSION
-from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
+from fst.errors import FstError, FstWarning, KernelError, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
     from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
@@ -65,6 +65,7 @@ __all__ = [
     "FstWarning",
     "Guide",
     "JiebaSegmenter",
+    "KernelError",
     "LogitsProcessor",
     "Lookup",
     "Match",

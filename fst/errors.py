@@ -47,6 +47,10 @@ class UnsupportedError(FstError):
     """A well-formed request needs a feature that this version lacks; the message names the feature."""
 
 
+class KernelError(UnsupportedError):
+    """A kernel has no native code, and numba, which compiles it, is not installed."""
+
+
 class FstWarning(UserWarning):
     """A request whose result may not be what is meant; the message contains the likely spelling.
 

@@ -163,4 +163,7 @@ def can_be_short(runner: Runner) -> bool:
 
 def can_prepare() -> bool:
     """Whether kernels can make prepared calls."""
-    return native.library() is not None or has_private_parts()
+    if native.library() is not None:
+        return True
+    with native.need_numba("kernels"):
+        return has_private_parts()

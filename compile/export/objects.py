@@ -16,7 +16,7 @@ from fst.compile.export.program import Program
 from fst.compile.export.targets import target_of
 from fst.core import native
 from fst.core.cache_folder import CodeCache
-from fst.errors import UnsupportedError
+from fst.errors import KernelError
 
 
 class ObjectCache(CodeCache):
@@ -28,7 +28,7 @@ class ObjectCache(CodeCache):
         settings: the environment of the process that compiles.
 
     Raises:
-        UnsupportedError: numba is not installed.
+        KernelError: numba is not installed.
     """
 
     def __init__(self, of: Program, target: str, settings: Mapping[str, str]) -> None:
@@ -61,4 +61,4 @@ def _versions() -> tuple[str, ...]:
     try:
         return version("numba"), version("llvmlite"), sys.implementation.cache_tag or ""
     except PackageNotFoundError as error:
-        raise UnsupportedError(f"{error.name} is not installed; expected numba, which compiles exported kernels; install it") from None
+        raise KernelError(f'{error.name} is not installed; expected numba for exports; pip install "fst-toolkit[numba]"') from None

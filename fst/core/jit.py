@@ -296,7 +296,10 @@ class Deferred:
         return found.call
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
+        from fst.core.native import need_numba
+
+        with need_numba(f"kernel {self.name}"):
+            function: Callable[..., Any] = getattr(import_module(self.module), self.name)
         self.result = _compiled(function, arguments, self.step)
         return self.result.entry_point if self.result else function
 

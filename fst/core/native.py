@@ -35,7 +35,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from ctypes import CDLL, addressof, c_char, c_uint32, c_void_p, cast, pythonapi, string_at
 from functools import cache
 from hashlib import sha256
@@ -46,6 +47,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst.core.fields import Fields
+from fst.errors import KernelError
 
 ABI = 2  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
@@ -55,6 +57,11 @@ X86_64 = ["x86-64-v4", "x86-64-v3", "x86-64-v2"]  # the levels of processors, th
 SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}  # of shared libraries; elsewhere .so
 # Settings of numba with which kernels are compiled differently, and their usual values.
 OTHER_CODE = {"NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0", "NUMBA_OPT": "3"}
+# Reasons why a kernel has no native code.
+ABSENT = "the package has no native code"
+EDITED = "the package was edited after its native code was compiled"
+BELOW = "the processor is below x86-64-v2, the lowest level of native code"
+LACKING = "the native code of the package lacks this kernel for these types of arguments"
 
 
 class NativeKernel(NamedTuple):
@@ -96,25 +103,61 @@ def find(module: str, name: str, arguments: tuple[Any, ...]) -> NativeKernel | N
     return found.find(key_of(module, name, arguments)) if found else None
 
 
-@cache
+@contextmanager
+def need_numba(what: str) -> Iterator[None]:
+    """Replace the error of an import of numba, if it is not installed.
+
+    Args:
+        what: what needs numba, such as ``kernel encode_rows``.
+
+    Raises:
+        KernelError: numba is not installed; the message contains the reason why there is no native code.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("numba", "llvmlite"):
+            raise
+        found = loaded()
+        why = found if isinstance(found, str) else LACKING
+        remedy = 'pip install "fst-toolkit[numba]"'
+        raise KernelError(f"numba is not installed, and {why}; expected numba for {what}; {remedy}") from None
+
+
 def library() -> Library | None:
     """The native code for this processor; None if the package has none, or only code of other sources than the package's."""
-    if any(os.environ.get(name, usual) != usual for name, usual in OTHER_CODE.items()):
-        return None
+    found = loaded()
+    return None if isinstance(found, str) else found
+
+
+@cache
+def loaded() -> Library | str:
+    """The native code for this processor, or the reason why there is none."""
+    for name, usual in OTHER_CODE.items():
+        if (value := os.environ.get(name, usual)) != usual:
+            return f"native code is not used because {name} is {value!r}"
     try:
         manifest = json.loads((FOLDER / "manifest.json").read_bytes())
-        if manifest["abi"] != ABI or manifest["digest"] != digest_of(manifest["sources"]):
-            return None
     except OSError:
-        return None
+        return ABSENT
+    if manifest["abi"] != ABI or not _is_of(manifest):
+        return EDITED
     try:
         calls = extension(FOLDER)
-        paths = [FOLDER / f"{level}{SUFFIXES.get(sys.platform, '.so')}" for level in levels_from(calls.level())]
-        found = next(filter(Path.exists, paths), None)
-        return Library(found, calls, manifest) if found else None
+        levels = levels_from(calls.level())
+        found = next(filter(Path.exists, (FOLDER / f"{level}{SUFFIXES.get(sys.platform, '.so')}" for level in levels)), None)
+        return Library(found, calls, manifest) if found else ABSENT if levels else BELOW
     except (OSError, ImportError, AttributeError) as error:
         logging.getLogger("fst").warning("fst: native code cannot be loaded, so numba compiles kernels: %s", error)
-        return None
+        return f"the native code of the package cannot be loaded ({error})"
+
+
+def _is_of(manifest: dict[str, Any]) -> bool:
+    """Whether native code was compiled from the sources of this package."""
+    try:
+        return bool(manifest["digest"] == digest_of(manifest["sources"]))
+    except OSError:
+        return False
 
 
 def levels_from(best: str) -> list[str]:

@@ -56,6 +56,27 @@ native.FOLDER = pathlib.Path(sys.argv[1])
 from support.core.run_tables import run_tables
 print(json.dumps(run_tables(pathlib.Path(sys.argv[2]))))
 """
+REASONS = """
+import pathlib, sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None  # so that an import fails
+import fst
+from fst.core import native
+from fst.core.jit import Deferred
+for folder in ("none", "edited", "built", "below"):
+    native.FOLDER = pathlib.Path(sys.argv[1], folder)
+    native.loaded.cache_clear()
+    native.levels_from = (lambda best: []) if folder == "below" else native.levels_from
+    try:
+        Deferred("support.core.native_kernels", "half").call(3.0)
+    except fst.KernelError as error:
+        print(error)
+"""
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None
+from fst.__main__ import main
+main()
+"""
 KINDS = """
 import json
 from fst.core import native
@@ -111,11 +132,11 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Any]]:
 
     def used(folder: Path) -> Any:
         monkeypatch.setattr(native, "FOLDER", folder)
-        native.library.cache_clear()
+        native.loaded.cache_clear()
         return native.library()
 
     yield used
-    native.library.cache_clear()
+    native.loaded.cache_clear()
 
 
 @pytest.mark.slow
@@ -202,6 +223,27 @@ def test_threads(built: Path, use: Callable[[Path], Any]) -> None:
     kernel = Deferred(MODULE, "several")
     with ThreadPoolExecutor(4) as threads:
         assert [*threads.map(kernel.call, range(999))] == [(number, False, number**2) for number in range(999)]
+
+
+def test_reasons_without_numba(built: Path, tmp_path: Path) -> None:
+    """Without numba, a kernel that has no native code raises an error with the reason and the command that installs numba."""
+    for name in ("edited", "built", "below"):
+        copytree(built, tmp_path / name)
+    manifest = json.loads((tmp_path / "edited" / "manifest.json").read_text())
+    (tmp_path / "edited" / "manifest.json").write_text(json.dumps({**manifest, "digest": ""}))
+    remedy = 'expected numba for kernel half; pip install "fst-toolkit[numba]"'
+    reasons = [native.ABSENT, native.EDITED, native.LACKING, native.BELOW]
+    assert program(REASONS, tmp_path).splitlines() == [f"numba is not installed, and {reason}; {remedy}" for reason in reasons]
+
+
+@pytest.mark.skipif(native.FOLDER.exists(), reason="the package has native code")
+def test_commands_without_numba(tables: Path) -> None:
+    """A command that needs numba ends with exit code 1 and one line."""
+    command = [sys.executable, "-c", WITHOUT_NUMBA, "encode", "wordpiece.npz"]
+    done = subprocess.run(command, input="a", capture_output=True, text=True, check=False, cwd=tables, timeout=TIMEOUT)
+    assert (done.returncode, done.stdout) == (1, "")
+    remedy = 'expected numba for kernel gather_bytes; pip install "fst-toolkit[numba]"'
+    assert done.stderr == f"Error: numba is not installed, and {native.ABSENT}; {remedy}\n"
 
 
 @posix

@@ -92,6 +92,9 @@ def test_wheel_with_native_code(tmp_path: Path) -> None:
     name, _, tags = wheel.stem.rpartition("-abi3-")
     assert (name, {*tags.split(".")}) == (f"fst_toolkit-{fst.__version__}-cp310", {*here().tags})
     check_sbom(wheel)
+    with ZipFile(wheel) as files:
+        metadata = files.read(f"fst_toolkit-{fst.__version__}.dist-info/METADATA").decode()
+    assert re.findall(r"^Requires-Dist: ([^;\n]*)$", metadata, re.MULTILINE) == ["numpy>=2.0", "click>=8.1"]
 
     python = tmp_path / "venv" / "bin" / "python"
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", folder=tmp_path)

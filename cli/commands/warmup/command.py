@@ -27,11 +27,11 @@ def command(native: str | None) -> None:
     compiled again.
 
     The folder of the kernels is NUMBA_CACHE_DIR; by default it lies next to the installed package, or in the user's cache if that folder
-    cannot be written. If no folder can be written, the exit code is 1.
+    cannot be written. If no folder can be written, the exit code is 1. A package with native code has nothing to compile.
 
     \b
     Examples:
-      RUN pip install ./fst-toolkit && fst warmup
+      RUN pip install "./fst-toolkit[numba]" && fst warmup
     """
     if native is None:
         from fst.cli.commands.warmup.processes import warm_up

@@ -28,10 +28,10 @@ class Compiler:
 
     def compile(self, part: str) -> tuple[bool, str]:
         """Compile the kernels of a part, a key of `PARTS`; return the result of `fst.core.jit.destination`."""
-        from fst.runtime.machines.wordpiece.kernels import encode as kernels
-
         with TemporaryDirectory() as folder:
             PARTS[part](Path(folder))
+        from fst.runtime.machines.wordpiece.kernels import encode as kernels
+
         return destination(kernels.encode_rows)
 
 

@@ -13,13 +13,17 @@ import click
 
 from fst.cli.commands.warmup.kernels import PARTS
 from fst.cli.process import Process
+from fst.core import native
 from fst.core.threads import thread_count
 
 MOST_PROCESSES = 8  # each process needs about 400 MB; the longest part alone takes as long as all other parts on seven processes
 
 
 def warm_up() -> None:
-    """Compile all kernels; print a line after each part."""
+    """Compile all kernels, unless they are native code; print a line after each part."""
+    if found := native.library():
+        click.echo(f"all kernels are native code for {found.level}; there is nothing to compile", err=True)
+        return
     begun, place = monotonic(), ""
     count = min(thread_count(), MOST_PROCESSES)
     with _telling(), closing(compiled(count, "fst.cli.commands.warmup.kernels:Compiler")) as parts:
