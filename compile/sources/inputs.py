@@ -21,10 +21,10 @@ IDS, MERGES = "vocab.json", "merges.txt"
 FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, SPECIALS, ADDED, MODEL)
 TEMPLATE, TEMPLATES, TEMPLATE_SUFFIX = "chat_template.jinja", "additional_chat_templates", ".jinja"
 PATTERNS = (*FILES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")  # the files of a model on the Hub
-RANKS, PIECES, TEKKEN = ".tiktoken", ".model", "tekken.json"  # the endings, or the name, of files with a complete vocabulary
+RANKS, PIECES, GGUF, TEKKEN = ".tiktoken", ".model", ".gguf", "tekken.json"  # the endings, or the name, of files with a complete vocabulary
 
 # The name of a model, or its owner and its name. A name with the ending of a file means a file, even if the file is missing.
-NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gguf|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
 def is_name(source: object) -> bool:
@@ -84,10 +84,10 @@ def fetched(name: str) -> Path:
 def single_files(folder: Path) -> list[Path]:
     """The files in a folder that contain a complete vocabulary, with or without gzip.
 
-    Complete vocabularies are rank files of `tiktoken`, a tekken.json, and SentencePiece models.
+    Complete vocabularies are rank files of `tiktoken`, a tekken.json, and models of SentencePiece and of GGUF.
     """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
-    return [path for path, name in names.items() if name == TEKKEN or name.endswith((RANKS, PIECES))]
+    return [path for path, name in names.items() if name == TEKKEN or name.endswith((RANKS, PIECES, GGUF))]
 
 
 def templates(folder: Path) -> list[Path]:
@@ -118,5 +118,11 @@ def contents_of(source: Path) -> bytes | None:
 
 
 def _digest(path: Path) -> str | None:
-    """The digest of the bytes of a file, which may be packed; None for a folder."""
-    return None if path.is_dir() else sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()
+    """The digest of the bytes of a file, which may be packed; None for a folder. Of a GGUF model, only the header is read."""
+    if path.is_dir():
+        return None
+    if path.suffix == GGUF:
+        from fst.compile.sources.gguf.header import header_of
+
+        return sha256(header_of(path).data).hexdigest()
+    return sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()

@@ -24,7 +24,6 @@ _BEGINNINGS = (
     (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
     (rb"#version: ", "contains the merges of a BPE tokenizer: compile its folder, with the vocab.json in it"),
     (rb".{4}\0{4}\{\"", "contains the weights of a model, as safetensors: name the vocabulary next to it"),
-    (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
 BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), reason) for pattern, reason in _BEGINNINGS)
 LOOKED_AT = 1024  # number of bytes to read

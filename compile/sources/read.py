@@ -12,6 +12,7 @@ from typing import Any
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
+from fst.compile.sources.gguf import header as gguf
 from fst.compile.sources.inputs import CONFIG, FILES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
@@ -102,6 +103,8 @@ def exported(source: Any) -> tuple[Any, Given] | None:
     if path.is_dir():
         found = _of_files(path)
         return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
+    if gguf.begins_model(beginning(path, LOOKED_AT)):
+        return _of_gguf(path), {}
     if Path(path.name.removesuffix(".gz")).suffix != ".json":
         return None
     document = parse_json(read_text(path), path)
@@ -142,6 +145,8 @@ def _of_exported(exported: tuple[Any, Mapping[str, Any]], path: Path, given: Giv
 
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     suffix = Path(path.name.removesuffix(".gz")).suffix
+    if gguf.begins_model(beginning(path, LOOKED_AT)):
+        return _of_exported((_of_gguf(path), NO_OPTIONS), path, given, kind)
     if is_model(path):
         return _of_model(path, given, kind)
     text = read_text(path)
@@ -156,6 +161,12 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if contradiction:
         logging.getLogger("fst").warning("fst: %s", contradiction)
     return _with_options(of_tokens(parse_lines(text), given), given)
+
+
+def _of_gguf(path: Path) -> Given:
+    from fst.compile.sources.gguf.source import exported  # few sources are GGUF models
+
+    return exported(path)
 
 
 def _of_model(path: Path, given: Given, kind: str | None) -> Source[Any]:

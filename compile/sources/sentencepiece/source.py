@@ -29,11 +29,7 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
     letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
     pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
     characters = {piece for piece in pieces if len(piece) == 1}
-    merges = []
-    if model.kind == "bpe":
-        scores = {piece: model.scores[number] for piece, number in pieces.items() if piece not in characters}
-        _need_known_parts(model, characters, scores)
-        merges = merges_of_scores(scores, characters)
+    merges = merges_of(model, pieces) if model.kind == "bpe" else []
     made = {left + right for left, right in merges}
     vocabulary = {letters.bytes_of(piece) or b"": number for piece, number in pieces.items() if piece in characters or piece in made}
     alone = _bytes_alone(model, vocabulary)
@@ -50,6 +46,18 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
         letters=letters,
         fallbacks=len(alone),
     )
+
+
+def merges_of(model: SentencePieceModel, pieces: Mapping[str, int]) -> list[tuple[str, str]]:
+    """The merge list of a model of the kind bpe, the lowest rank first. `pieces`: the pieces that merges may make or use, and their ids.
+
+    Raises:
+        UnsupportedError: merges may make a piece from unknown characters, or a piece of type UNUSED.
+    """
+    characters = {piece for piece in pieces if len(piece) == 1}
+    scores = {piece: model.scores[number] for piece, number in pieces.items() if piece not in characters}
+    _need_known_parts(model, characters, scores)
+    return merges_of_scores(scores, characters)
 
 
 def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> dict[bytes, int]:
