@@ -33,6 +33,7 @@ EXPORTS: Mapping[str, str] = {
     "fst.runtime.tokenizer.Tokenizer": "fst.runtime.exporting.encoders.of_tokenizer",
     "fst.runtime.machines.keywords.searcher.Searcher": "fst.runtime.exporting.encoders.of_searcher",
     "fst.runtime.machines.segmentation.segmenter.Segmenter": "fst.runtime.exporting.encoders.of_segmenter",
+    "fst.runtime.rewriting.rewriter.Rewriter": "fst.runtime.exporting.rewriting.of_rewriter",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.commands import TOKENS, call, error_of, on_terminal, posix
 from support.kept import wordpiece
 
-from fst.compile import keywords, rewrite
+from fst.compile import keywords, lookup
 
 
 @pytest.fixture
@@ -91,9 +91,9 @@ def test_folders_that_cannot_be_made(small: Path) -> None:
 
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
     """A table of another kind, or with an empty keyword, is refused, and the message contains the kind or this reason."""
-    rewrite("a -> b").save(tmp_path / "rules.npz")
+    lookup({"a": "b"}).save(tmp_path / "lookup.npz")
     keywords(["a", ""], allow_empty=True).save(tmp_path / "empty.npz")
-    for name, found in (("rules.npz", "a Rewriter cannot be exported; expected a table for"), ("empty.npz", "a keyword is empty")):
+    for name, found in (("lookup.npz", "a Lookup cannot be exported; expected a table for"), ("empty.npz", "a keyword is empty")):
         assert error_of(call("export", tmp_path / name, "--target", "image", "-o", folder, code=1)).startswith(found)
     assert not folder.exists()
 

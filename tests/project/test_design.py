@@ -99,6 +99,8 @@ BELOW = {
         "runtime.machines.wordpiece",
         "runtime.machines.keywords",
         "runtime.machines.segmentation",
+        "runtime.machines.rules",
+        "runtime.machines.best_path",
     ),
     "runtime.files": ("runtime.text",),
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),

@@ -15,7 +15,7 @@ const answers = JSON.parse(readFileSync(questions, "utf8")).map(([method, argume
   try {
     if (method === "stream" || method === "decodeStream") return all(tok[method](options), argument);
     const found = tok[method](argument, options);
-    return found?.ids ? Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])) : plain(found);
+    return found?.constructor === Object ? Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])) : plain(found);
   } catch (error) {
     return `${error.name}: ${error.message}`;
   }

@@ -28,13 +28,20 @@ class FstError(Exception):
 
 
 class C:
-    """The C host of an exported folder, compiled to a shared library. Errors of fst.h are raised as `FstError`."""
+    """The C host of an exported folder, compiled to a shared library. Errors of fst.h are raised as `FstError`.
+
+    Attributes:
+        sources: the files of a machine.
+    """
+
+    sources: tuple[str, ...] = ()
 
     def __init__(self, folder: Path, most: int = 1 << 20) -> None:
         library = folder / "libfst.so"
         if not library.exists():
             warnings = "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-std=c99"
-            subprocess.run(["cc", "-O2", *warnings, "-shared", "-fPIC", "fst.c", "fst.o", "-o", library.name], cwd=folder, check=True)
+            sources = "fst.c", *self.sources, "fst.o"
+            subprocess.run(["cc", "-O2", *warnings, "-shared", "-fPIC", *sources, "-o", library.name], cwd=folder, check=True)
         self.library = ctypes.CDLL(str(library))
         for name in ("fst_encode", "fst_encode_offsets", "fst_decode", "fst_decode_push", "fst_stream_push", "fst_stream_end"):
             getattr(self.library, name).restype = ctypes.c_int64

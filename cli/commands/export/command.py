@@ -49,8 +49,8 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written. Run an example with
     `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
-    Tokenizers, keywords and segmenters can be exported. The kernels are compiled for the kind of table and the processor, in 5 to 20 s, and
-    kept on disk, so that the next export takes less than a second. Files of exports with other kernels cannot be mixed.
+    The kernels are compiled for the kind of table and the processor, in 5 to 20 s, and kept on disk, so that the next export takes less
+    than a second. Files of exports with other kernels cannot be mixed. The message about a table that cannot be exported has the reason.
 
     For byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out: the program merges pairs while it encodes.
     The ids are the same. Choose merges where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is

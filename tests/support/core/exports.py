@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from support.conformance.ways import table_of
 from support.core.drives import WORDS, words
 
@@ -15,15 +16,20 @@ from fst.errors import UnsupportedError
 from fst.runtime.exporting.builds import builds
 from fst.runtime.exporting.calls import Calls, calls
 from fst.runtime.exporting.contents import contents
+from fst.runtime.exporting.export import export_of
 
 # Tables whose exports run kernels that the exports of drawn vocabularies do not run.
 SAMPLES = ("wordpiece auto", "unigram words", "unigram model and bytes")
+REWRITERS = ("rules in a cascade", "rules of many strings in a cascade", "best path over bytes")
+OF_REWRITERS = ("text", "starts", "new_text", "new_starts", "new_spans")
 
 
 def drive_samples(draw: random.Random, texts: list[str]) -> None:
     """Pass texts to the exports of `SAMPLES`, and of a model of words with byte fallback."""
     for tok in (*(fst.Tokenizer(table_of(name)) for name in SAMPLES), words(draw.sample(WORDS, 30), byte_fallback=True)):
         drive_exports(tok, texts, draw)
+    for name in REWRITERS:
+        check_rewriter(fst.Rewriter(table_of(name)), [text[:100] for text in draw.sample(texts, 3)])
 
 
 def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
@@ -40,6 +46,26 @@ def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
     check_calls(tok, made, [text[:100] for text in draw.sample(texts, 3)])
     if made.calls["path"]:
         made.calls["path"].kernel.call(*made.calls["path"].arguments)
+
+
+def check_rewriter(rewriter: fst.Rewriter, texts: list[str]) -> None:
+    """Rewrite texts with the calls of a host, as `fst_rewrite` does, and check that new texts and spans are those of a rewriter."""
+    made = export_of(rewriter).calls(4000)
+    calls, (text, starts, new, new_starts, spans) = [*made.calls.values()], (made.arrays[name] for name in OF_REWRITERS)
+    for each in (*texts, "", "aéb世c"):
+        data = np.frombuffer(each.encode(), np.uint8)
+        text[: len(data)], starts[1] = data, len(data)
+        for sequence in (calls[: len(calls) // 2], calls[len(calls) // 2 :]):
+            results = [call.kernel.call(*call.arguments) for call in sequence if call]
+        if any(results):
+            with pytest.raises(fst.TextError):
+                rewriter.apply(each)
+            continue
+        expected = rewriter.align_batch([each])
+        places = np.cumsum([0, *(len(character.encode()) for character in each)])
+        sizes = [len(character.encode()) for character in expected.texts[0]]
+        assert new[: new_starts[1]].tobytes() == expected.texts[0].encode()
+        assert spans[: 2 * new_starts[1]].tolist() == places[np.repeat(expected.offsets, sizes, axis=0)].ravel().tolist()
 
 
 def check_calls(tok: fst.Tokenizer, made: Calls, texts: list[str]) -> None:

@@ -372,3 +372,26 @@ int64_t fst_decode(const fst *t, const int32_t *ids, size_t count, int skip_spec
     fst_decoder decoder = {0, 0, 0};
     return fst_decode_push(t, &decoder, ids, count, skip_special_tokens, text, capacity);
 }
+
+/* For the files of machines, see own.h. */
+
+uint32_t fst_own_calls(const fst_work *w) { return w->table->head->own; }
+
+uint64_t fst_own_run(fst_work *w, uint32_t number) {
+    const call *c = w->table->calls + CALLS + number;
+    return number >= fst_own_calls(w) ? FAILED : c->count ? fst_run(w->words + c->first) : 0;
+}
+
+void *fst_own_array(const fst_work *w, int number, uint64_t *size) {
+    int is_known = number >= -ROLES && (number < 0 || (uint32_t)number < w->table->head->roles - ROLES);
+    *size = is_known ? room(w->table, ROLES + number, w->units) : 0;
+    return *size ? role(w, ROLES + number) : NULL;
+}
+
+int64_t fst_own_put(fst_work *w, const char *text, size_t size, uint64_t units) {
+    int64_t *starts = (int64_t *)role(w, STARTS), put_units;
+    w->is_open = 0;
+    if (units > w->units) return FST_LONG;
+    if ((put_units = put(w, text, size, 0)) >= 0) starts[0] = 0, starts[1] = put_units;
+    return put_units;
+}

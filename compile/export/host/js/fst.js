@@ -7,6 +7,7 @@ const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1,
 const LONG_WORD = 1024, encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = { fatal: true, ignoreBOM: true }, strict = new TextDecoder("utf-8", STRICT);
 const EXPORTED = "expected a file of `fst export`: bytes, a response or a URL", OTHER = "the text has characters that only the Python runtime encodes";
+export { CALLS, ROLES }; // the calls and the roles of a machine follow
 const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00;
 const aligned = (size) => Math.ceil(size / 64) * 64;
 const kindOf = (value) => (value === null ? "null" : typeof value);
@@ -87,7 +88,7 @@ class Tokenizer {
     if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
     const [unit, fields, words, calls, roles, own] = [32, 36, 40, 44, 48, 52].map(u32);
     const wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * calls;
-    this.unit = unit;
+    this.unit = unit, this.own = own;
     this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
     this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
