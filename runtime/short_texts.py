@@ -103,9 +103,9 @@ class ShortSearch:
     """
 
     def __init__(self, runner: Runner, kind: type) -> None:
-        in_use = np.zeros(1, np.uint64)
-        short, self._calls = prepared(runner, NO_SPECIAL_IDS, lambda short: find_in_string.prepare(short, in_use, kind, ""))
-        self.find: Callable[[str], list[Any] | None] = partial(find_in_string.call, short, in_use, kind)
+        others = np.zeros(1, np.uint64), kind, np.array(native.tuple_form())
+        short, self._calls = prepared(runner, NO_SPECIAL_IDS, lambda short: find_in_string.prepare(short, *others, ""))
+        self.find: Callable[[str], list[Any] | None] = partial(find_in_string.call, short, *others)
 
 
 class Plan(NamedTuple):

@@ -37,7 +37,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from ctypes import CDLL, addressof, c_char, c_uint32, c_void_p, cast, pythonapi, string_at
+from ctypes import CDLL, addressof, c_char, c_int64, c_uint32, c_void_p, cast, pythonapi, string_at
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -243,6 +243,14 @@ def string_form() -> tuple[int, int, int]:
     if len(places) != 1 or [string_at(id(texts[0]) + plain, 2), string_at(id(texts[1]) + other, 2)] != [b"aa", b"\xe9\xe9"]:
         raise ImportError("a str has an unknown form")
     return places[0], plain, other
+
+
+def tuple_form() -> tuple[int, int]:
+    """The form of a tuple of three items in the memory of this Python: the size of the fields before the items; and the last word of the
+    fields of a new tuple, which is the number of items, or since Python 3.14 the place of the hash.
+    """
+    new, size = tuple(range(3)), tuple.__basicsize__  # not a constant, which may be hashed already
+    return size, c_int64.from_address(id(new) + size - 8).value
 
 
 def _flags(text: str) -> int:

@@ -17,6 +17,7 @@ from fst.runtime.kernels.intrinsics import BYTE, GENERATED, INT, WORD, called, p
 
 ADDRESS = BYTE.as_pointer()
 ENTRY = ir.FunctionType(WORD, [WORD.as_pointer()]).as_pointer()  # the type of the function of a prepared call
+WORD_BYTES = 8
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a character in bytes → type of a str's characters
 
 
@@ -37,7 +38,7 @@ def _of_row(name: str, result: Callable[[], Any], generate: Callable[..., Any]) 
 
 
 def _of(name: str, result: Callable[[], Any], kinds: Any, generate: Callable[..., Any]) -> Any:
-    """Make an intrinsic with up to six arguments of the types `kinds`; `result` and `generate` are as in `_of_row`, with all arguments."""
+    """Make an intrinsic with up to 8 arguments of the types `kinds`; `result` and `generate` are as in `_of_row`, with all arguments."""
     if not GENERATED:
         return plain(name)
 
@@ -52,7 +53,7 @@ def _of(name: str, result: Callable[[], Any], kinds: Any, generate: Callable[...
         1: lambda _, _a: signature(),
         3: lambda _, _a, _b, _c: signature(),
         4: lambda _, _a, _b, _c, _d: signature(),
-        6: lambda _, _a, _b, _c, _d, _e, _f: signature(),
+        8: lambda _, _a, _b, _c, _d, _e, _f, _g, _h: signature(),
     }
     return intrinsic(made[len(kinds)])
 
@@ -111,6 +112,12 @@ def _exchange(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return builder.atomic_rmw("xchg", words, arguments[1], "seq_cst")
 
 
+def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    words = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    builder.store_atomic(arguments[1], words, "release", WORD_BYTES)
+    return context.get_dummy_value()
+
+
 def _release(_context: Any, builder: Any) -> Any:
     return builder.ptrtoint(called(builder, "PyEval_SaveThread", ADDRESS), WORD)
 
@@ -124,10 +131,11 @@ def _new_list(_context: Any, builder: Any, length: Any) -> Any:
     return called(builder, "PyList_New", ADDRESS, length)
 
 
-def _put_tuple(context: Any, builder: Any, items: Any, place: Any, kind: Any, *numbers: Any) -> Any:
+def _put_tuple(context: Any, builder: Any, items: Any, place: Any, kind: Any, size: Any, last: Any, *numbers: Any) -> Any:
     made = called(builder, "PyType_GenericAlloc", ADDRESS, kind, WORD(len(numbers)))
     with builder.if_then(_exists(builder, made)):
-        elements = builder.bitcast(builder.gep(made, [WORD(tuple.__basicsize__)]), ADDRESS.as_pointer())
+        elements = builder.bitcast(builder.gep(made, [size]), ADDRESS.as_pointer())
+        builder.store(builder.inttoptr(last, ADDRESS), builder.gep(elements, [WORD(-1)]))
         for index, number in enumerate(numbers):
             builder.store(called(builder, "PyLong_FromLongLong", ADDRESS, number), builder.gep(elements, [WORD(index)]))
         called(builder, "PyObject_GC_UnTrack", ir.VoidType(), made)
@@ -174,17 +182,20 @@ characters_of = _of("characters_of", _characters_kind, [OBJECT], _characters)
 # Make a prepared call, see `fst.core.prepared`; return the kernel's result if this is a number, otherwise 0; `FAILED` if the call fails.
 run = intrinsic(lambda _, words: (types.uint64(words), _run)) if GENERATED else plain("run")
 
-# Replace the first word of an array by another word, atomically; return the replaced word.
+# Replace the first word of an array by another word, atomically; return the replaced word. The second function writes the first word after
+# all earlier reads and writes, so that a thread that then reads the word by `exchange` sees what was written.
 exchange = intrinsic(lambda _, words, word: (types.uint64(words, word), _exchange)) if GENERATED else plain("exchange")
+store = intrinsic(lambda _, words, word: (types.void(words, word), _store)) if GENERATED else plain("store")
 
 # Release the interpreter's lock, and return a number, with which `acquire` takes the lock again.
 release = _of("release", lambda: types.uint64, [], _release)
 acquire = _of("acquire", lambda: types.void, [types.uint64], _acquire)
 
-# Make a list of a length, and put a tuple of three numbers into it, (list, place, class of the tuple, numbers). The garbage collector does
-# not track the tuple, because numbers contain no references. If there is no memory, an exception is set, see `fst.core.numba_types`.
+# Make a list of a length, and put a tuple of three numbers into it, (list, place, class of the tuple, the two results of
+# `fst.core.native.tuple_form`, numbers). The garbage collector does not track the tuple, because numbers contain no references. If there is
+# no memory, an exception is set, see `fst.core.numba_types`.
 new_list = _of("new_list", lambda: OBJECT, [types.int64], _new_list)
-put_tuple = _of("put_tuple", lambda: types.void, [OBJECT, types.int64, OBJECT, *[types.int64] * 3], _put_tuple)
+put_tuple = _of("put_tuple", lambda: types.void, [OBJECT, types.int64, OBJECT, *[types.int64] * 5], _put_tuple)
 
 # Put a str into a list, (list, place, address, length): made of UTF-8, or of UTF-16 without surrogates. The third function puts a str of
 # another list, or a copy of an object of a subclass, into the list, (list, place, other list, row).

@@ -277,6 +277,11 @@ def exchange(words: Any, word: Any) -> Any:
     return before
 
 
+def store(words: Any, word: Any) -> None:
+    """Write the first word of an array."""
+    words[0] = word
+
+
 def release() -> Any:
     """Do nothing, since functions of Python need the interpreter's lock."""
     return U0
@@ -296,7 +301,7 @@ def new_list(length: Any) -> Any:
     return [None] * int(length)
 
 
-def put_tuple(items: Any, place: Any, kind: Any, *numbers: Any) -> None:
+def put_tuple(items: Any, place: Any, kind: Any, _size: Any, _last: Any, *numbers: Any) -> None:
     """Put a tuple of a class into a list."""
     items[place] = tuple.__new__(kind, map(int, numbers))
 

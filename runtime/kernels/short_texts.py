@@ -12,7 +12,7 @@ from fst.core import prepared
 from fst.core.jit import inlined, object_kernel
 from fst.runtime.kernels import unicode, utf_8
 from fst.runtime.kernels.constants import U0, U1
-from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_list, nothing, put_tuple, release, run
+from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_list, nothing, put_tuple, release, run, store
 from fst.tables.kernel_call import SHORT
 
 FAILED = np.uint64(prepared.FAILED)
@@ -82,7 +82,7 @@ def encode_utf_16(text, short):
 
 
 @inlined
-def tuples(text, short, kind):
+def tuples(text, short, kind, form):
     """Find the ids of a str, and the spans of the ids, as in `find`."""
     count = encode_utf_8(text, short)
     if count < 0:
@@ -90,24 +90,26 @@ def tuples(text, short, kind):
     found, ids, offsets = new_list(count), short.ids, short.offsets
     for index in range(count):
         at = np.uint64(index)
-        put_tuple(found, index, kind, np.int64(ids[at]), np.int64(offsets[at << U1]), np.int64(offsets[at << U1 | U1]))
+        start, end = np.int64(offsets[at << U1]), np.int64(offsets[at << U1 | U1])
+        put_tuple(found, index, kind, form[0], form[1], np.int64(ids[at]), start, end)
     return found
 
 
 @object_kernel
-def find(short, in_use, kind, text):
+def find(short, in_use, kind, form, text):
     """Find the ids of a str, and the spans of the ids, with kernels that read UTF-8.
 
     Args:
         short, text: as in `encode_utf_8`.
         in_use: uint64[1], 1 while a call uses `short`.
         kind: a subclass of tuple.
+        form: int64[2], the results of `fst.core.native.tuple_form`.
 
     Returns:
         A list with an object of `kind` for each id: the id, the start and the end. None if the text needs a batch, or `short` is in use.
     """
     if exchange(in_use, U1):
         return nothing()
-    found = tuples(text, short, kind)
-    in_use[0] = U0
+    found = tuples(text, short, kind, form)
+    store(in_use, U0)
     return found

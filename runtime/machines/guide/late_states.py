@@ -100,7 +100,7 @@ class LateStates:
         """Make the masks of states at some places on several threads."""
 
         def work() -> None:
-            copies = self._idle.pop() if self._idle else Copies(self._walker, Walker(self._store, self._vocabulary))
+            copies = self._take()
             for place in places:
                 state = states[place]
                 found[place] = self.mask(state) if state == START else copies.walker.mask(copies.number(state))
@@ -110,6 +110,13 @@ class LateStates:
         work()
         for helper in helpers:
             helper.result()
+
+    def _take(self) -> Copies:
+        """Take the copies of a thread, or make them."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Copies(self._walker, Walker(self._store, self._vocabulary))
 
 
 class Copies:

@@ -55,6 +55,15 @@ def test_a_short_text_has_the_ids_of_a_batch(tok: fst.Tokenizer) -> None:
         assert [tok.encode(text, add_special_tokens=special).tolist() for text in found] == [row.tolist() for row in rows]
 
 
+def test_matches_are_tuples() -> None:
+    """A match that a kernel makes equals a tuple of its elements, has the same hash, and is an entry of a set."""
+    for text in ("café au lait", "a" * SHORT):
+        matches = [*fst.Searcher(keywords(["a", "fé"])).find_iter(text)]
+        assert matches
+        made = [(match.id, match.start, match.end) for match in matches]
+        assert (matches, set(matches), [*map(hash, matches)]) == (made, set(made), [*map(hash, made)])
+
+
 @pytest.mark.mostly_slow
 def test_threads_share_a_tokenizer_for_short_texts(tok: fst.Tokenizer) -> None:
     """Several threads that encode short texts with one tokenizer at the same time get the ids of a batch."""

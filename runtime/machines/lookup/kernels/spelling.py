@@ -11,7 +11,7 @@ from fst.core.jit import inlined, kernel, object_kernel, part
 from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U16
 from fst.runtime.kernels.intrinsics import copy_16
-from fst.runtime.kernels.objects import exchange, new_list, nothing
+from fst.runtime.kernels.objects import exchange, new_list, nothing, store
 from fst.runtime.kernels.short_texts import encode_utf_16
 from fst.runtime.kernels.strings import put_string
 
@@ -123,5 +123,5 @@ def look_up(short, pieces, spelled, in_use, text):
     if exchange(in_use, U1):
         return nothing()
     found = analyses_of(text, short, pieces, spelled)
-    in_use[0] = U0
+    store(in_use, U0)
     return found
