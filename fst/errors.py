@@ -10,7 +10,14 @@ from itertools import islice
 
 
 class FstError(Exception):
-    """The base class of all errors that this package raises on purpose, so ``except fst.FstError`` catches all of them."""
+    """The base class of all errors that this package raises on purpose, so ``except fst.FstError`` catches all of them.
+
+    A message is one line. Control characters, lone surrogates and marks of direction, which an untrusted file may put into a message, are
+    escaped, so they have no effect on a terminal or a log.
+    """
+
+    def __str__(self) -> str:
+        return escaped(super().__str__())
 
 
 class VocabularyError(FstError):
@@ -57,8 +64,21 @@ class FstWarning(UserWarning):
     ``warnings.simplefilter("error", fst.FstWarning)`` turns these warnings into errors, and ``"ignore"`` hides them.
     """
 
+    def __str__(self) -> str:
+        return escaped(super().__str__())
+
 
 MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # maximum length of a quotation and of a reason; maximum number of listed names
+
+
+def escaped(text: str) -> str:
+    r"""Escape characters that cannot be printed, as in `repr`.
+
+    Examples:
+        >>> escaped("line 1: '\n' is é"), escaped("\x1b[2J")
+        ("line 1: '\\n' is é", '\\x1b[2J')
+    """
+    return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def cut(text: str, most: int = MAX_QUOTED) -> str:

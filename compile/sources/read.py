@@ -13,7 +13,7 @@ from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.gguf import header as gguf
-from fst.compile.sources.inputs import CONFIG, FILES, PIECES, RANKS, located, single_files
+from fst.compile.sources.inputs import CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, sentencepiece
@@ -75,7 +75,7 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
-        files = [path / name for name in FILES] if path.is_dir() else [path]
+        files = [path / name for name in FILES if name != MERGES] if path.is_dir() else [path]
         message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
         if message:
             raise VocabularyError(message) from None

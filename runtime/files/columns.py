@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.errors import TextError
+from fst.errors import MAX_REASON, TextError, cut
 from fst.runtime.files.documents import Documents, Encoded, Fault, not_text
 from fst.runtime.files.packing import CHUNK
 from fst.runtime.files.streams import Source
@@ -254,8 +254,8 @@ def _blaming(name: str) -> Iterator[None]:
     """Convert errors of pyarrow to errors with the file name."""
     try:
         yield
-    except (pa.ArrowException, MemoryError, OSError) as error:
+    except (pa.ArrowException, MemoryError, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
-        first = str(error).splitlines()[0]
+        first = cut(str(error).partition("\n")[0] or type(error).__name__, MAX_REASON)
         raise TextError(f"{name}: damaged or cut short, or not what pyarrow {pa.__version__} reads: {first}; write it again") from None

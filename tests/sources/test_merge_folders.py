@@ -324,3 +324,12 @@ def test_errors_of_the_compiler_name_the_source(given: str, path: Path) -> None:
     for function in (bpe, tokenizer):
         with pytest.raises(fst.UnsupportedError, match=f"^{re.escape(str(source))}: normalizers 'NFC', 'NFD', each of"):
             function(source)
+
+
+def test_fault_of_another_file_is_named(tmp_path: Path) -> None:
+    """If a folder of merges is refused for another file, the message does not blame the merges."""
+    (tmp_path / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(TOKENS)}), encoding="utf-8")
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n", encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2Tokenizer", "bos_token": {"content": "a"}}')
+    with pytest.raises(fst.FstError, match="stands for a special token"):
+        tokenizer(tmp_path)

@@ -173,6 +173,8 @@ def test_malformed_dictionary_is_refused(tmp_path: Path, body: str, error: type[
         ("0\t1\ta\tb\n", VocabularyError, "the XML is malformed: syntax error"),
         ("<html/>", UnsupportedError, "the element at the top is <html>; expected <dictionary>"),
         ('<dictionary type="separable"/>', UnsupportedError, "the dictionary is of type 'separable'; expected 'standard'"),
+        ('<?xml version="1.0" encoding="UTF8-1"?><dictionary/>', UnsupportedError, "the encoding is 'UTF8-1'; expected UTF-8"),
+        ('<?xml version="1.0" encoding="shift_jis"?><dictionary/>', UnsupportedError, "the encoding is 'shift_jis'; expected UTF-8"),
         ('<!DOCTYPE d [<!ENTITY a "b">]><dictionary/>', UnsupportedError, "line 1, column 25: the entity 'a' is declared"),
         ('<!DOCTYPE d [<!ENTITY a SYSTEM "/etc/passwd">]><dictionary/>', UnsupportedError, "the entity 'a' is declared"),
         ('<!DOCTYPE d [<!ENTITY % a "b">]><dictionary/>', UnsupportedError, "the entity 'a' is declared"),

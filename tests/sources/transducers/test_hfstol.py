@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import struct
@@ -15,6 +14,7 @@ from shutil import which
 import numpy as np
 import pytest
 from support.shared_data import SHARED, needs_shared
+from support.sources.transducers import UNWEIGHTED, WEIGHTED
 from support.tiers import sample
 
 import fst
@@ -24,13 +24,6 @@ from fst.errors import FstError, UnsupportedError, VocabularyError
 
 MORPHOLOGY = SHARED / "oracles" / "morphology"
 needs_hfst = pytest.mark.skipif(which("hfst-fst2fst") is None, reason="the tools of HFST are not installed: nothing to compare with")
-# hfst-fst2fst -w and -O of a machine. Arcs: 0 a:b 1 (0.5), 0 d:é 1, 1 @P.X.Y@ 2, 2 c:0 3, 3 0:<n> 2 (1). Finals: 0 (2), 2 (0.25).
-WEIGHTED = base64.b64decode(
-    "SEZTVABQAAB2ZXJzaW9uADMuMwB0eXBlAEhGU1RfT0xXAGZvcm11bGFpYy1kZWZpbml0aW9uAElkIFQgYQBuYW1lAGNvbnZlcnQodGV4dChhLmF0dCkpAAQACgAJAAAACQAAAAAAAAAAAAAAAQAAAAEAAAABAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQF9FUFNJTE9OX1NZTUJPTF9AAGEAYwBkAEBQLlguWUAAPG4+AEBfSURFTlRJVFlfU1lNQk9MX0AAQF9VTktOT1dOX1NZTUJPTF9AAGIAw6kA//8AAABA////////AQAAAACA////////AwABAACA////////////////////////////////AQAIAAIAAIAAAAA/AwAJAAIAAIAAAAAA//////////8AAAAABAAEAAQAAIAAAAAA/////wEAAAAAAIA+AgAAAAYAAIAAAAAA//////////8AAAAAAAAFAAQAAIAAAIA///////////8AAIBP"
-)
-UNWEIGHTED = base64.b64decode(
-    "SEZTVABPAAB2ZXJzaW9uADMuMwB0eXBlAEhGU1RfT0wAZm9ybXVsYWljLWRlZmluaXRpb24ASWQgVCBhAG5hbWUAY29udmVydCh0ZXh0KGEuYXR0KSkABAAKAAkAAAAJAAAAAAAAAAAAAAAAAAAAAQAAAAEAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAX0VQU0lMT05fU1lNQk9MX0AAYQBjAGQAQFAuWC5ZQAA8bj4AQF9JREVOVElUWV9TWU1CT0xfQABAX1VOS05PV05fU1lNQk9MX0AAYgDDqQD//wEAAAD///////8BAAAAAID///////8DAAEAAID///////////////////////////////8BAAgAAgAAgAMACQACAACA//////////8EAAQABAAAgP////8BAAAAAgAAAAYAAID//////////wAABQAEAACA//////////8="
-)
 WORDS = [*map("".join, (word for length in range(1, 4) for word in product("abc", repeat=length)))]
 
 

@@ -61,9 +61,9 @@ class _Reader:
     def _node(self, form: Any, path: str, ends: tuple[str, ...]) -> Node:
         """The node of a format; `ends`: the end strings of the tag whose content it is."""
         kind = form.get("type") if isinstance(form, Mapping) else None
-        if kind in TOKEN_FORMATS:
+        if isinstance(kind, str) and kind in TOKEN_FORMATS:
             raise UnsupportedError(f"{Place(0, 0, path)}: the format {quoted(kind)} is not supported; write the text of the tokens")
-        if kind not in FORMATS:
+        if not isinstance(kind, str) or kind not in FORMATS:
             raise VocabularyError(f"{Place(0, 0, path)}: the format is {quoted(kind or form)}; expected one of {', '.join(FORMATS)}")
         self._depth += 1
         if self._depth > MAX_DEPTH // 2:

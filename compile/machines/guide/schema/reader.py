@@ -209,7 +209,7 @@ class Reader:
         if not isinstance(properties, dict) or not isinstance(required, list | tuple):
             return False
         others = schema.get("additionalProperties", True)
-        return all(self._has_values(properties.get(name, others), levels) for name in required)
+        return all(self._has_values(properties.get(name, others), levels) for name in required if isinstance(name, str))
 
     @staticmethod
     def _is_reference(schema: dict[str, Any]) -> bool:
@@ -403,7 +403,8 @@ class Reader:
         listed = expected_of(schema, "properties", dict, path, "an object", {})
         patterns = expected_of(schema, "patternProperties", dict, path, "an object", {})
         required = schema.get("required", [])
-        needed = {each for each in required if isinstance(each, str)} if isinstance(required, list) else set()  # a boolean in draft 3
+        # A boolean in draft 3.
+        needed = dict.fromkeys(each for each in required if isinstance(each, str)) if isinstance(required, list) else {}
         least, most = count_of(schema, "minProperties", path) or 0, count_of(schema, "maxProperties", path)
         free = self.values(schema.get("additionalProperties", True), joined(path, "additionalProperties"), scope)
         names = string_sets.ALL
@@ -418,7 +419,7 @@ class Reader:
             for pattern, each in patterns.items()
         }
         named: dict[str, Property] = {}
-        for name in dict.fromkeys((*listed, *(each for each in required if each in needed))) if needed else listed:
+        for name in dict.fromkeys((*listed, *needed)):
             found = [self.values(listed[name], joined(path, "properties", name), scope)] if name in listed else []
             found += [values for pattern, values in matching.items() if pattern.matches(name)]
             values = found[0] if len(found) == 1 else self.algebra.intersection(*found) if found else free
@@ -474,7 +475,7 @@ class Reader:
         for name, needed in expected_of(schema, keyword, dict, path, "an object").items():
             place = joined(path, keyword, name)
             if isinstance(needed, list):
-                term = objects({each: Property(ANY, is_required=True) for each in needed}, ANY.objects[0].others)
+                term = objects({each: Property(ANY, is_required=True) for each in needed if isinstance(each, str)}, ANY.objects[0].others)
                 yield name, Values.of(LITERALS, number_sets.ALL, string_sets.ALL, ANY.arrays, (term,) if term is not None else ())
             else:
                 yield name, self.values(needed, place, scope, in_place=True)

@@ -7,6 +7,7 @@ the two strings of a pair are aligned from the left, and each nonempty pair of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import zip_longest
 from math import isfinite
@@ -30,6 +31,7 @@ DIRECTIONS: tuple[Direction, ...] = ("lr", "rl")
 KINDS = ("standard", "inconditional", "preblank", "postblank")
 WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # the text of an element in a string; ``m`` is the boundary of a morpheme
 MAX_STRING = 1 << 16
+ENCODING = re.compile(r"utf-(?:8|16)|(?:us-)?ascii|iso-8859-(?:[1-9]|1[013-6])|windows-125[0-8]|koi8-[ru]", re.IGNORECASE)
 STRINGS = ("i", "ig", "l", "r", "g")  # the elements that contain strings
 IN_STRINGS = ("s", *WRITTEN)
 CHILDREN: dict[str, tuple[str, ...]] = {
@@ -71,6 +73,7 @@ class Elements:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler, self._parser.EndElementHandler, self._parser.CharacterDataHandler = start, end, text
+        self._parser.XmlDeclHandler = self._need_encoding
         self._parser.EntityDeclHandler = self._refuse_declaration
         self._parser.SkippedEntityHandler = self._refuse_entity
 
@@ -89,6 +92,12 @@ class Elements:
     def fault(self, problem: str) -> VocabularyError:
         """The error for a problem at the current event."""
         return VocabularyError(self.at(problem))
+
+    def _need_encoding(self, _version: Any, encoding: str | None, _standalone: int) -> None:
+        """Refuse an encoding for which expat would call a codec of Python, unless a byte is a character in it."""
+        if encoding is not None and not ENCODING.fullmatch(encoding):
+            expected = "expected UTF-8, or a byte for each character; convert the file"
+            raise UnsupportedError(self.at(f"the encoding is {quoted(encoding)}; {expected}"))
 
     def _refuse_declaration(self, name: str, *_declaration: Any) -> NoReturn:
         raise UnsupportedError(self.at(f"the entity {quoted(name)} is declared; expected no declarations; write its text instead"))
