@@ -52,4 +52,4 @@ def first_sentence(page: str) -> str:
     """The first sentence of a page after its title, as plain text."""
     paragraphs = (part for part in re.split(r"\n\s*\n", page) if part.strip() and not part.lstrip().startswith(("#", "<", "|", "!", "```")))
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(next(paragraphs, "").split()))
-    return re.split(r"(?<=[.:?])\s", text)[0]
+    return re.split(r"(?<=[.?])\s", text)[0].rstrip(":")
