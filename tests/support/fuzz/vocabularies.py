@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from support.conformance.samples import FLAGGED, GPT2, MERGES, SCORES, unigram_document
 from support.fuzz.reader import Reader, joined
 from support.machines.documents import TOKENS, byte_level, over_characters
+from support.sources import gguf
 
 import fst
 from fst.compile import bpe, tokenizer, wordpiece
@@ -136,7 +139,15 @@ def _models() -> Sequence[bytes]:
     return models
 
 
+def _gguf() -> Sequence[bytes]:
+    answers = json.loads(gguf.ANSWERS.read_text(encoding="utf-8"))
+    with TemporaryDirectory() as folder:
+        models = (gguf.byte_level(answers, "gpt-2"), gguf.by_scores(answers))
+        return [gguf.written(Path(folder), model).read_bytes() for model in models]
+
+
 READERS = {
+    "gguf": Reader(lambda folder: used(tokenizer(folder / "a.gguf")), _gguf, ("a.gguf",)),
     "tokenizer.json": Reader(lambda folder: used(tokenizer(folder / "tokenizer.json")), _documents, ("tokenizer.json",)),
     "vocab.txt": Reader(
         lambda folder: used(wordpiece(folder / "vocab.txt")), lambda: ["\n".join(dict.fromkeys(TOKENS)).encode()], ("vocab.txt",)
