@@ -41,6 +41,7 @@ SCHEMA: dict[str, Any] = {
 FOUND_SCHEMAS = (
     b'{"type": "object", "properties": {"a": {"$ref": "#"}}, "required": [{"a": 1}]}',
     b'{"type": "object", "required": ["a", {"a": 1}]}',
+    b'{"type": "object", "required": ["\\ud800"], "patternProperties": {"^x": {"type": "number"}}}',
     b'{"type": "object", "dependentRequired": {"a": ["b", {}]}}',
 )
 LARK = (

@@ -349,7 +349,8 @@ def _language(term: Strings) -> Language:
         found = _language(term._replace(least=0, most=None))
         return intersection(found, of_length(term.least, term.most), MAX_PAIRS)
     if term.without:
-        without = [text for text in term.without if all(each.matches(text) for each in term.patterns)]
+        encoded = [text for text in term.without if is_encoded(text)]  # no language has other strings
+        without = [text for text in encoded if all(each.matches(text) for each in term.patterns)]
         found = _language(term._replace(without=frozenset()))
         return difference(found, of_strings(sorted(without)), MAX_PAIRS) if without else found
     if term.excluded:  # terms that begin with the same patterns share their automata
@@ -358,6 +359,11 @@ def _language(term: Strings) -> Language:
     if len(term.patterns) > 1:
         return intersection(_language(term._replace(patterns=term.patterns[:-1])), term.patterns[-1].language, MAX_PAIRS)
     return term.patterns[0].language if term.patterns else anything()
+
+
+def is_encoded(text: str) -> bool:
+    """Whether a string has bytes in UTF-8, because it has no half of a surrogate pair."""
+    return text.isascii() or all(not 0xD800 <= ord(char) <= 0xDFFF for char in text)
 
 
 def language_of(terms: tuple[Strings, ...]) -> Language:
