@@ -17,16 +17,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from fst.automata.picture import Picture
 from fst.core import remote
 from fst.core.regular_files import need_regular
 from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
+
+if TYPE_CHECKING:
+    from fst.automata.picture import Picture
 
 
 def digest_of(directory: bytes) -> str:

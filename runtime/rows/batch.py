@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import wait
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -218,6 +217,8 @@ class Job:
         return worker
 
     def _run_threads(self, chunks: deque[Chunk], threads: int) -> Batch:
+        from concurrent.futures import wait
+
         helpers = [shared_pool().submit(self._worker, chunks.pop) for _ in range(threads - 1)]
         try:
             front = self._worker(chunks.popleft)

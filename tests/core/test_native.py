@@ -93,6 +93,30 @@ for part in PARTS:
     Compiler().compile(part)
 print(json.dumps(found))
 """
+LISTED = """
+import json
+from fst.cli.commands.warmup.kernels import PARTS, Compiler
+from fst.compile.export.native import called_kernels
+with called_kernels() as kernels:
+    for part in PARTS:
+        Compiler().compile(part)
+print(json.dumps([*kernels]))
+"""
+USED = """
+import json, sys, pytest
+from fst.compile.export.native import called_kernels
+with called_kernels() as kernels:
+    code = pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *sys.argv[1:]])
+print("\\n", json.dumps([code, *(key for key, kernel in kernels.items() if kernel.module.startswith("fst."))]))
+"""
+# Tests that use kernels of every kind: of tables, compilers, trainers, guides, and machines of the algebra.
+OF_EVERY_KIND = [
+    TESTS / "conformance" / "test_frozen.py",
+    TESTS / "algebra" / "test_machine.py",
+    TESTS / "machines" / "guide" / "test_masks.py",
+    TESTS / "machines" / "guide" / "test_late_states.py",
+    TESTS / "train" / "test_unigram.py",
+]
 ARGUMENTS: list[Any] = [
     *(1, -1, np.int64(1), 2**63, np.uint64(1), np.uint8(1), True, np.True_, 0.5, np.float64(2), np.float32(2)),
     *("", "é", str, tuple, (1, 2), (1, 2.0), (1,), ((1,), 2), (), Pair(1, 2), Other(1, 2), Pair(1, 2.0), Pair((1,), 2)),
@@ -355,3 +379,11 @@ def test_texts_of_all_kernels() -> None:
     pairs = {tuple(pair) for pair in json.loads(program(KINDS))}
     assert len(pairs) > 80
     assert len({text for text, _ in pairs}) == len({kind for _, kind in pairs}) == len(pairs)
+
+
+@pytest.mark.slow
+def test_native_code_has_every_kernel() -> None:
+    """Native code contains each kernel that tables, compilers, trainers, guides and the algebra use, for the types of arguments in use."""
+    listed = {*json.loads(program(LISTED))}
+    code, *used = json.loads(program(USED, *OF_EVERY_KIND).splitlines()[-1])
+    assert (code, {*used} - listed, len(used) > 60) == (0, set(), True)
