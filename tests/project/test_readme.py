@@ -147,9 +147,7 @@ def test_examples_of_help_are_commands() -> None:
 
 
 def test_nothing_is_installed_by_a_name() -> None:
-    """No page, message or docstring says to install the package by its name alone, because no registry contains it. Where the package is
-    installed already, its extras have names.
-    """
+    """No page, message or docstring says to install the package by its name alone, without extras, because no registry contains it."""
     folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
     files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
     assert len(files) > 60
