@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.pretokens.decoding import SIZE_BITS
+from fst.errors import UnsupportedError
+from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.cleanup import first_piece_of, piece_of
@@ -59,8 +60,16 @@ def contents(tok: Tokenizer) -> Contents | None:
 
 
 def contents_of(strings: Iterable[bytes]) -> Contents:
-    """The bytes of strings whose numbers are ids, such as features of words."""
-    found = _laid_out({number: (string,) * 3 for number, string in enumerate(strings)}, (), ())
+    """The bytes of strings whose numbers are ids, such as features of words.
+
+    Raises:
+        UnsupportedError: a string has more than `fst.pretokens.decoding.MAX_SIZE` bytes.
+    """
+    whole = {number: (string,) * 3 for number, string in enumerate(strings)}
+    longest = max((len(string) for string, *_ in whole.values()), default=0)
+    if longest > MAX_SIZE:
+        raise UnsupportedError(f"a string of the table has {longest:,} bytes; expected at most {MAX_SIZE:,} in a table that is exported")
+    found = _laid_out(whole, (), ())
     assert found, "equal bytes at all places can always be laid out"
     return found
 

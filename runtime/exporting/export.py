@@ -34,6 +34,8 @@ EXPORTS: Mapping[str, str] = {
     "fst.runtime.machines.keywords.searcher.Searcher": "fst.runtime.exporting.encoders.of_searcher",
     "fst.runtime.machines.segmentation.segmenter.Segmenter": "fst.runtime.exporting.encoders.of_segmenter",
     "fst.runtime.rewriting.rewriter.Rewriter": "fst.runtime.exporting.rewriting.of_rewriter",
+    "fst.runtime.machines.lookup.lookup.Lookup": "fst.runtime.exporting.look_up.of_lookup",
+    "fst.runtime.machines.guide.guide.Guide": "fst.runtime.exporting.guides.of_guide",
 }
 
 

@@ -10,7 +10,9 @@ import pytest
 from support.commands import TOKENS, call, error_of, on_terminal, posix
 from support.kept import wordpiece
 
-from fst.compile import keywords, lookup
+from fst.compile import keywords
+from fst.errors import UnsupportedError
+from fst.runtime.exporting.export import export_of
 
 
 @pytest.fixture
@@ -90,12 +92,17 @@ def test_folders_that_cannot_be_made(small: Path) -> None:
 
 
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
-    """A table of another kind, or with an empty keyword, is refused, and the message contains the kind or this reason."""
-    lookup({"a": "b"}).save(tmp_path / "lookup.npz")
+    """A table with an empty keyword is refused, and the message contains this reason."""
     keywords(["a", ""], allow_empty=True).save(tmp_path / "empty.npz")
-    for name, found in (("lookup.npz", "a Lookup cannot be exported; expected a table for"), ("empty.npz", "a keyword is empty")):
-        assert error_of(call("export", tmp_path / name, "--target", "image", "-o", folder, code=1)).startswith(found)
+    error = error_of(call("export", tmp_path / "empty.npz", "--target", "image", "-o", folder, code=1))
+    assert error == "a keyword is empty, and programs find no empty matches; expected keywords of which none is empty"
     assert not folder.exists()
+
+
+def test_other_objects_are_refused() -> None:
+    """An object that is not of a public class with tables is refused with the classes that are exported."""
+    with pytest.raises(UnsupportedError, match=r"a dict cannot be exported; expected a table for one of fst\.Tokenizer, "):
+        export_of({})
 
 
 def test_damaged_tables_are_refused(tmp_path: Path, folder: Path) -> None:

@@ -101,6 +101,8 @@ BELOW = {
         "runtime.machines.segmentation",
         "runtime.machines.rules",
         "runtime.machines.best_path",
+        "runtime.machines.lookup",
+        "runtime.machines.guide",
     ),
     "runtime.files": ("runtime.text",),
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),

@@ -25,6 +25,7 @@ LAYOUTS = ("full", "merges")
 KINDS = ("wasm", "c", "object", "image")
 # For each kind of folder, the files that are the same for all tables.
 HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
+SHARED: dict[str, tuple[str, ...]] = {"wasm": (), "c": ("own.h",)}  # files that the files of all machines need
 
 
 @click.command("export", cls=CliCommand)
@@ -160,6 +161,7 @@ def _host_files(kind: str, machine: str) -> dict[str, bytes]:
     host = files("fst.compile.export") / "host" / language
     found = {name: (host / name).read_bytes() for name in names}
     if machine and (host / machine).is_dir():
+        found |= {name: (host / name).read_bytes() for name in SHARED[kind]}
         found |= {file.name: file.read_bytes() for file in (host / machine).iterdir()}
         for ending in (".js", ".d.ts"):
             if package := found.get("package.json"):

@@ -30,6 +30,27 @@ def drive_samples(draw: random.Random, texts: list[str]) -> None:
         drive_exports(tok, texts, draw)
     for name in REWRITERS:
         check_rewriter(fst.Rewriter(table_of(name)), [text[:100] for text in draw.sample(texts, 3)])
+    check_guide(fst.Guide(table_of("guide of characters")))
+
+
+def check_guide(guide: fst.Guide) -> None:
+    """Follow every token with the calls of a host, and check masks, states and ends."""
+    made = export_of(guide).calls(100)
+    numbers, mask = made.arrays["numbers"], made.arrays["mask"]
+
+    def ask(name: str, *given: int) -> Any:
+        numbers[: len(given)] = given
+        call = made.calls[name]
+        assert call is not None
+        assert call.kernel.call(*call.arguments) == 0
+        return numbers.tolist()
+
+    start, size, end_id, states = ask("describe")
+    assert (start, size, end_id) == (guide.start, guide.size, -1 if guide.end_id is None else guide.end_id)
+    for state in range(-1, states):
+        assert (ask("mask", state), mask[0].tolist())[1] == guide.mask(state).tolist()
+        assert bool(ask("check_final", state)[1]) == guide.is_final(state)
+        assert [ask("step", state, number)[0] for number in range(size)] == [guide.step(state, number) for number in range(size)]
 
 
 def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:

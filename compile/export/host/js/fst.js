@@ -157,7 +157,7 @@ class Tokenizer {
   }
 
   array(role, Type) {
-    const place = this.roles[role];
+    const place = this.roles[role] ?? -1;
     if (place < 0) return null;
     const [, size, perUnit] = this.fields[place];
     return new Type(this.kernels.memory.buffer, this.addresses[place], Math.floor((size + perUnit * this.units) / Type.BYTES_PER_ELEMENT));
