@@ -31,7 +31,7 @@ def of_guide(guide: Guide) -> Export:
 def guide_calls(automaton: Any, tokens: Any, masks: Any, units: int) -> Calls:
     """Prepare the calls of a guide, which reads no text. The arguments are those of its kernels."""
     numbers, mask = np.zeros(NUMBERS, np.int64), np.zeros((1, masks.rows.shape[1]), np.uint32)
-    arrays = {"text": np.zeros(units + PAST_END, np.uint8), "starts": np.zeros(2, np.int64), "state": State()}
+    arrays: dict[str, Any] = {"text": np.zeros(units + PAST_END, np.uint8), "starts": np.zeros(2, np.int64), "state": State()}
     calls: dict[str, PreparedCall | None] = {
         "describe": PreparedCall(describe, numbers, automaton, tokens),
         "mask": PreparedCall(write_mask, numbers, masks, mask),

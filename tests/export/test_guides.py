@@ -51,11 +51,11 @@ def test_javascript_has_the_masks_and_states_of_python(machine: Machine) -> None
     guide = machine.guide
     states, ids = [*states_of(guide)], range(guide.size + 2)
     questions = [[name, state] for state in states for name in ("mask", "allowed", "isFinal")]
-    steps = [["step", state, number] for state in states for number in ids]
-    found = node(machine.folder, [*questions, *steps, ["mask", states[-1] + 1], ["mask", 0.5]], "guide")
+    steps = [(state, number) for state in states for number in ids]
+    found = node(machine.folder, [*questions, *(["step", *pair] for pair in steps), ["mask", states[-1] + 1], ["mask", 0.5]], "guide")
     expected = [each for state in states for each in (guide.mask(state).tolist(), guide.allowed(state).tolist(), guide.is_final(state))]
     assert found[: len(expected)] == expected
-    assert found[len(expected) : -2] == [guide.step(state, number) for _, state, number in steps]
+    assert found[len(expected) : -2] == [guide.step(*pair) for pair in steps]
     assert [each.partition(";")[0] for each in found[-2:]] == [f"RangeError: a state is {state}" for state in (states[-1] + 1, 0.5)]
 
 
