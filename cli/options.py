@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import isnan
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import click
 from fst.cli.group import as_usage
 from fst.core import remote
 from fst.runtime.files.streams import STANDARD
+from fst.tables import ready
 
 READING = "Options for reading FILE"  # the name of a section in the help
 
@@ -33,6 +35,16 @@ class FileName(Name):
         if value == STANDARD:
             self.fail("'-' is not supported here; name a file", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class TableName(FileName):
+    """The file or the URL of a table, or the name of a table in fst-tables."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Replace the name of a table by its file. Other names are kept: loading them fails with an error."""
+        with suppress(FileNotFoundError):
+            return str(ready.place_of(super().convert(value, param, ctx)))
+        return value
 
 
 class Number(click.FloatRange):
@@ -71,7 +83,7 @@ def component(_ctx: click.Context, _param: click.Parameter, given: str | None) -
     return found
 
 
-table_argument = click.argument("table", type=FileName())
+table_argument = click.argument("table", type=TableName())
 
 
 def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -179,7 +179,8 @@ def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
-            process fetches the file into its own memory. Or the bytes of the file; pickles of the result then contain the whole table.
+            process fetches the file into its own memory. Or the name of a table in the package fst-tables, such as "gpt2"; an existing file
+            comes first. Or the bytes of the file; pickles of the result then contain the whole table.
         expected: the class of the result, such as `fst.Tokenizer`, or one of its subclasses, such as `fst.BpeTokenizer`. A table of another
             class is refused, and type checkers know the type of the result. None: any class.
 
@@ -191,7 +192,7 @@ def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
         UnsupportedError: the table belongs to another class than `expected`; or fsspec, or its plug-in for the URL, is not installed.
         TableError: the file is not a table, has another version, is damaged, or is hostile; the message contains the fault and its
             position.
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or there is no table of this name.
 
     Examples:
         >>> import fst

@@ -35,13 +35,17 @@ def load(path: str | Path | bytes) -> Any:
     """Map a file, prove it complete and safe, and return its table, a `fst.tables.table.Table`; see `fst.load`.
 
     Args:
-        path: the path or the URL of the file, or its bytes.
+        path: the path or the URL of the file, the name of a table in fst-tables, or the bytes of a file.
     """
-    from fst.tables import npz
+    from fst.tables import npz, ready
     from fst.tables.table import need_kind
 
-    place = None if isinstance(path, bytes) else path
-    data = npz.copied(path) if isinstance(path, bytes) else npz.mapped(path)
+    place: str | Path | None = None
+    if isinstance(path, bytes):
+        data = npz.copied(path)
+    else:
+        place = ready.place_of(path)
+        data = npz.mapped(place)
     try:
         stored = npz.Stored(data)
         return table_class(need_kind(stored.header, MACHINES)).proven(stored, place)

@@ -13,7 +13,7 @@ import click
 
 from fst.cli.files.progress import note
 from fst.cli.group import CliCommand
-from fst.cli.options import FileName, with_options
+from fst.cli.options import FileName, TableName, with_options
 from fst.errors import UnsupportedError, not_one_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SHARED: dict[str, tuple[str, ...]] = {"wasm": (), "c": ("own.h",)}  # files that
 
 
 @click.command("export", cls=CliCommand)
-@click.argument("table", type=FileName(), metavar="TABLE.npz")
+@click.argument("table", type=TableName(), metavar="TABLE.npz")
 @with_options(
     click.option("--target", type=click.Choice(KINDS), required=True, help="What to write."),
     click.option("--cpu", default=None, metavar="NAME", show_default=CPU, help="The processor of an object, such as aarch64."),
