@@ -141,6 +141,7 @@ ONLY_IN = {
 OTHER_MEANINGS = (
     *("compile/__init__.py", "compile/lattice.py", "fst/train/", "cli/commands/train/"),  # public functions: compilers and trainers
     *("cli/main.py", "runtime/exporting/calls.py"),  # a command, and names of kernels
+    *("runtime/exporting/guides.py", "runtime/exporting/look_up.py"),  # names of the files of hosts
     # words of other projects' files
     *("compile/sources/", "fst/tables/sentencepiece_info.py", "compile/machines/guide/grammar/structural_tags.py"),
     *("compile/dictionary_words.py", "cli/commands/compile/table.py", "cli/commands/segment.py"),  # formats of words
