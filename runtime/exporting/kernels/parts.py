@@ -36,8 +36,11 @@ def is_read_in_place(text, starts, state, by, memo):
 
 @inlined
 def rewrite(text, starts, more, is_inside, state, by, work, rewritten):
-    """Rewrite a part, and append it to the rewritten text that is not encoded yet."""
-    normalizing.rewrite(text, starts, U0, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
+    """Rewrite a part, and append it to the rewritten text that is not encoded yet. The kernel that encodes counts characters from the start
+    of the rewritten text.
+    """
+    normalizing.rewrite(text, starts, state.before, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
+    state.before = U0
 
 
 @inlined
@@ -50,6 +53,9 @@ def finish(rewritten, read, output, state):
         byte = text[read + np.uint64(index)]
         text[np.uint64(index)] = byte
         count += np.uint64(np.uint64(byte) & ~LOW_6 != CONTINUATION)
+    places, first = rewritten.places, np.uint64(rewritten.firsts[1]) - count
+    for index in range(count if len(places) else U0):
+        places[np.uint64(index)] = places[first + np.uint64(index)]
     state.kept, state.kept_characters = end - read, count
 
 
@@ -61,7 +67,7 @@ def encode_part(encode_rows, text, starts, more, table, marked, output, work, st
         encode_rows: the kernel.
         text, starts, more, table, output, work: the arguments of this kernel, for one text; the second start is changed.
         marked: the argument ``table`` for rewritten texts.
-        state: the state in ``work``.
+        state: the state in ``work``; ``state.before`` is the number of characters before `text`.
         by, buffers, rewritten: the normalizer, the working memory and the output of the normalizer, see `fst.text.arguments`.
 
     Returns:
