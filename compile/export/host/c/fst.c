@@ -312,13 +312,15 @@ static size_t characters(const char *text, size_t size) {
     return count;
 }
 
-/* The size of the next block, for which kernels get memory. It has at least `least` bytes, because they wait, or all that are left. */
-static int64_t next_block(fst_work *w, const char *text, size_t left, uint64_t least) {
+/* The size of the next block, for which kernels get memory: at least `least` bytes and what they have kept, or all that are left, as without a
+ * call for parts. */
+static int64_t next_block(fst_work *w, const char *text, size_t left, uint64_t least, int spans) {
     const field *rewritten = w->table->fields + w->table->roles[REWRITTEN] - 1;
     uint64_t kept = state_of(w)[KEPT], growth = w->table->roles[REWRITTEN] ? rewritten->per_unit : 1;
     int error;
     if (kept > MOST_BYTES || !growth) return FST_OTHER;
-    uint64_t reserved = (kept + growth - 1) / growth, units = reserved + (least + kept < left ? least + kept : left);
+    least = w->table->calls[spans + PART].count ? least + kept : left;
+    uint64_t reserved = (kept + growth - 1) / growth, units = reserved + (least < left ? least : left);
     if (units > w->units && (error = lay_out_work(w, (size_t)units))) return error;
     size_t most = w->units - (size_t)reserved;
     return (int64_t)(most < left ? whole(text, most) : left);
@@ -343,7 +345,7 @@ static int64_t encode_blocks(fst_work *w, const char *text, size_t *size, int is
     uint64_t before = 0, waiting = 0;
     w->ids.filled = w->offsets.filled = 0;
     for (size_t at = 0;;) {
-        int64_t block = next_block(w, text + at, *size - at, 2 * waiting), read, count;
+        int64_t block = next_block(w, text + at, *size - at, 2 * waiting, spans), read, count;
         int is_end = block == (int64_t)(*size - at);
         if (block < 0) return block;
         state_of(w)[BEFORE] = before;

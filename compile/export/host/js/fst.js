@@ -191,7 +191,7 @@ class Tokenizer {
     const found = { at: 0, count: 0, ids: [], offsets: [] }, perUnit = this.unit === 1 ? 3 : 1;
     for (let end = -1, waiting = 0, before = 0; end < text.length;) {
       const kept = this.state[2 * KEPT], reserved = Math.ceil(kept / this.growth), { at } = found;
-      const least = Math.min(2 * waiting + kept, perUnit * (text.length - at));
+      const left = perUnit * (text.length - at), least = this.has(spans + PART) ? Math.min(2 * waiting + kept, left) : left;
       if (reserved + least > this.units) this.reserve(reserved + least);
       this.state[2 * COUNT] = 0, this.state[2 * BEFORE] = before;
       const block = this.put(text, at, this.units - reserved);
