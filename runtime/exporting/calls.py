@@ -98,8 +98,8 @@ def calls(encoder: Encoder, units: int) -> Calls:
 
 
 def of_plan(ids: Plan, workspace: Workspace, suffix: str) -> dict[str, PreparedCall | None]:
-    """The calls for whole texts and for parts; their names end with `suffix`. The calls `encode` and `encode_part` encode all texts, or only
-    those for which `is_unchanged` returns 1.
+    """The calls for whole texts and for parts; their names end with `suffix`. The calls `encode` and `encode_part` encode all texts, or
+    only those for which `is_unchanged` returns 1.
     """
     is_unchanged = None if ids.calls["rewrite"] else ids.calls["is_unchanged"]
     encode, encode_part = (part_of(ids, more, workspace) for more in (NO_MORE, MORE))
