@@ -126,7 +126,7 @@ def test_ids_are_integers(answers: dict[str, object]) -> None:
 def test_long_words_are_refused(answers: dict[str, object]) -> None:
     """A word that needs more memory than a module can have is an error, and the next text is encoded."""
     for power in (27, 28):
-        assert answers[f"long {power}"] == f"RangeError: memory for {3 << power} units of text is missing; expected a shorter word"
+        assert answers[f"long {power}"] == f"RangeError: memory for {1 << power} units of text is missing; expected a shorter word"
         assert answers[f"after {power}"] == IDS
 
 

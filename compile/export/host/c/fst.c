@@ -490,9 +490,13 @@ void *fst_own_array(const fst_work *w, int number, uint64_t *size) {
 }
 
 int64_t fst_own_put(fst_work *w, const char *text, size_t size, uint64_t units) {
-    int64_t *starts = (int64_t *)role(w, STARTS), put_units;
+    int64_t put_units, *starts;
+    int error;
     w->is_open = 0;
-    if (units > w->units) return FST_LONG;
-    if ((put_units = put(w, text, size, 0)) >= 0) starts[0] = 0, starts[1] = put_units;
+    if (size > w->most || units > w->most) return FST_LONG;
+    if (units < size) units = size;
+    if (units > w->units && (error = lay_out_work(w, (size_t)units))) return error;
+    starts = (int64_t *)role(w, STARTS);
+    if ((put_units = put(w, text, size)) >= 0) starts[0] = 0, starts[1] = put_units;
     return put_units;
 }

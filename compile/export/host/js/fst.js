@@ -181,6 +181,19 @@ class Tokenizer {
     return { end, units: whole.length };
   }
 
+  // Copy a whole text to the memory of kernels; return the number of units.
+  putAll(text) {
+    needText(text);
+    this.reserveFor(text);
+    return this.put(text, 0, this.units).units;
+  }
+
+  // Have memory for a whole text as one block.
+  reserveFor(text) {
+    const most = (this.unit === 1 ? 3 : 1) * text.length;
+    if (most > this.units) this.reserve(most);
+  }
+
   run(call) { return this.kernels.fst_run(this.wordsAt + 8 * this.calls[call][0]); }
   has(call) { return this.calls[call][1] > 0; }
 
@@ -276,7 +289,7 @@ class Tokenizer {
   path(text) {
     if (!this.has(PATHS)) return null;
     needText(text);
-    if (this.units < 3 * text.length) this.reserve(3 * text.length); // one block
+    this.reserveFor(text);
     this.encoded(text, 0), this.state.fill(0);
     const rewritten = this.has(PATHS + 1) ? this.run(PATHS + 1) : 0n, steps = Number(rewritten || this.run(PATHS));
     const found = this.array(PATH, Int32Array), characters = [...text];
