@@ -21,7 +21,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 KINDS = {"1 kB": 1_000, "30 kB": 30_000, "1 MB": 1_000_000}
-ROUNDS, PASSES = 15, 5
+ROUNDS, PASSES = 11, 9
 
 
 def main() -> None:

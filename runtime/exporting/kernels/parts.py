@@ -21,10 +21,13 @@ from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined
-def has_border(text, starts, more, by, memo):
+def has_border(text, starts, more, output, by, memo):
     """Whether a part contains text that can be read; if the text continues, the end of the part becomes its last border."""
-    if more:
-        starts[1] = np.int64(normalizing.last_border(text, np.uint64(starts[0]), np.uint64(starts[1]), by, memo))
+    start, end = np.uint64(starts[0]), np.uint64(starts[1])
+    if more and len(output) > IDS_ALONE and len(output.offsets):
+        starts[1] = np.int64(normalizing.last_border(text, start, end, by, memo))
+    elif more:
+        starts[1] = np.int64(normalizing.border_before(text, start, end, by, memo))
     return not more or starts[1] > starts[0]
 
 
@@ -74,7 +77,7 @@ def encode_part(encode_rows, text, starts, more, table, marked, output, work, st
         The position in `text` at which reading stopped.
     """
     is_inside, is_kept = state.is_open, False
-    if not has_border(text, starts, more, by, buffers.memo):
+    if not has_border(text, starts, more, output, by, buffers.memo):
         return np.uint64(starts[0])
     if is_read_in_place(text, starts, state, by, buffers.memo):
         rewritten.starts[1] = 0

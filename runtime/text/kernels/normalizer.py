@@ -330,11 +330,17 @@ def last_border(text, start, end, normalizer, memo):
     Returns:
         The border; `start` if no border is found.
     """
+    if normalizer.scalars.lags and not len(normalizer.splitter.moves):
+        end = first_lag(text, start, end, normalizer)
+    return border_before(text, start, end, normalizer, memo)
+
+
+@part
+def border_before(text, start, end, normalizer, memo):
+    """Find the last border of a text whose spans do not lag, or are not requested, see `last_border`."""
     if len(normalizer.splitter.moves):
         return start
     reach = normalizer.scalars.reach
-    if normalizer.scalars.lags:
-        end = first_lag(text, start, end, normalizer)
     near = border = end
     size = NEAR
     while near > start and border == near:
