@@ -21,20 +21,20 @@ pytestmark = [pytest.mark.slow, needs_shared]
 BLOCK, BYTES = 1 << 14, 64  # the units of a block, and the most bytes of memory for each character
 # A table whose texts are rewritten, a table in UTF-16, and a table whose texts are read in place.
 SOURCES = {"t5": "vocab_unigram/t5", "bert": "vocab/bert-base-uncased", "gpt2": "vocab_bpe/gpt2"}
-ACROSS = ("</s>", "[MASK]", "<|endoftext|>", "😀", "e\u0301\u0323", "\u1100\u1161\u11a8", "a\u0315\u0300\u0323", "  ", "\r\n", "日本", "don't")
+ACROSS = ("</s>", "[MASK]", "<|endoftext|>", "😀", "e\u0301\u0323", "\u1100\u1161\u11a8", "a\u0315\u0300\u0323", "  ", "\r\n", "don't")
 # Counts the bytes that the host has allocated, and their maximum.
 COUNTED = """
 #include <malloc.h>
 #include <stdlib.h>
-size_t used, most;
-void *counted(size_t count, size_t size) {
+size_t used_bytes, most_bytes;
+void *counting(size_t count, size_t size) {
     void *memory = calloc(count, size);
-    used += malloc_usable_size(memory);
-    if (used > most) most = used;
+    used_bytes += malloc_usable_size(memory);
+    if (used_bytes > most_bytes) most_bytes = used_bytes;
     return memory;
 }
-void dropped(void *memory) { used -= malloc_usable_size(memory), free(memory); }
-#define calloc counted
+void dropped(void *memory) { used_bytes -= malloc_usable_size(memory), free(memory); }
+#define calloc counting
 #define free dropped
 """
 
@@ -111,13 +111,13 @@ def test_memory_does_not_grow_with_texts(folder: Path, tmp_path: Path) -> None:
     subprocess.run(command, cwd=folder / "c", check=True)
     (tmp_path / "table.fst").symlink_to(folder / "c" / "table.fst")
     host, text = C(tmp_path), (SHARED / "corpora" / "en_books_20MB.txt").read_text(encoding="utf-8")[:1_040_000].encode()
-    most = _number(host, "most")
+    most = _number(host, "most_bytes")
     stream = host.stream([text[at : at + 1000] for at in range(0, len(text), 1000)])
-    assert _number(host, "most") == most
+    assert _number(host, "most_bytes") == most
     ids, offsets = host.encode_offsets(text)
     assert stream == ids
     assert len(offsets) == len(ids)
-    assert _number(host, "most") < BYTES * len(text)
+    assert _number(host, "most_bytes") < BYTES * len(text)
 
 
 def _number(host: C, name: str) -> int:
