@@ -227,9 +227,9 @@ class PretokenTable(Table):
         need(is_of_symbols and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
         wrong = (self.decisions > 3) | (self.decisions == 2)
         need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
-        windows = np.arange(size)
-        first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
-        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
+        begin, inner = int(symbols[-1]), 1 << 2 * bits
+        at_begin = self.decisions.reshape(-1, 1 << bits, inner)[:, begin].ravel()
+        need_none(at_begin > 0, lambda at: f"window {(at // inner << bits | begin) * inner + at % inner} decides about the first character")
         prove_products(self.products, around[0])
 
     def _prove_words(self) -> None:
