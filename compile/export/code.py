@@ -1,10 +1,10 @@
-"""Machine code of a program: a few kernels, each called by its number.
+"""Machine code of a module: a few kernels, each called by its number.
 
 An object defines two functions and a constant::
 
     uint64_t fst_run(const uint64_t *words);   words[0] is the number of a kernel, from 1, and the other words are its arguments
-    uint64_t fst_abi(void);                    the number of the program, a digest of the kernels and the types of their arguments
-    const uint8_t fst_forms[];                 the forms of all arguments, see `fst.compile.export.program.Program.forms`
+    uint64_t fst_abi(void);                    the number of the module, a digest of the kernels and the types of their arguments
+    const uint8_t fst_forms[];                 the forms of all arguments, see `fst.compile.export.program.Module.forms`
 
 An object needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address. A
 module for WebAssembly has no `fst_forms`, because its kernels reach only its own memory.
@@ -28,11 +28,11 @@ HOST = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
 def object_of(kernels: Sequence[Captured], abi: int, forms: bytes, target: Target) -> bytes:
-    """Compile a program to an object file for a target.
+    """Compile a module to an object file for a target.
 
     Args:
         kernels: its kernels.
-        abi, forms: see `fst.compile.export.program.Program`.
+        abi, forms: see `fst.compile.export.program.Module`.
         target: the target.
 
     Raises:

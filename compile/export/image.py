@@ -20,35 +20,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fst.compile.export.program import Field, Program
+from fst.compile.export.program import Field, Linear, Module, Program, Word
 
 MAGIC = b"fstimage"
 ALIGNMENT = 64
 CHECKED = 16  # the position of the first byte after the checksum
 HEADER = struct.Struct("<8sQQQ6I")
 FIELD, WORD, CALL, ROLE = (struct.Struct(f"<{form}") for form in ("QQQ", "IIQ", "II", "I"))
-STEPS = ("is_unchanged", "encode", "encode_part", "trim")
-CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten")
-ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "earlier", "rewritten", "contents", "spans", "flags", "drops", "path")
+STEPS = ("is_unchanged", "encode", "trim")
+CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten", "encode_part")
+ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "contents", "spans", "flags", "drops", "path")
 WORKING, BUILT = 0, 1  # in place of a position
 
 
-def image(of: Program, unit: int) -> bytes:
+def image(of: Program, module: Module, unit: int) -> bytes:
     """Write a program.
 
     Args:
         of: the program.
+        module: the module that runs the program.
         unit: the size of a unit of text in bytes, 1 or 2.
     """
+    keys = [*module.kernels]
+    numbers = [1 + keys.index(key) for key in of.keys]
     own = [call for name, call in of.calls.items() if name not in CALLS]
-    calls = [*(of.calls.get(name, []) for name in CALLS), *own, *of.builds]
+    calls = [_numbered(call, numbers) for call in (*(of.calls.get(name, []) for name in CALLS), *own, *of.builds)]
     roles = [*ROLES, *(name for name in of.roles if name not in ROLES)]
     words = [word for call in calls for word in call]
     begin = HEADER.size + FIELD.size * len(of.fields) + WORD.size * len(words) + CALL.size * len(calls) + ROLE.size * len(roles)
     places, end = _placed(of.fields, begin)
     data = bytearray(end)
     parts = [
-        HEADER.pack(MAGIC, 0, of.abi, end, unit, len(of.fields), len(words), len(calls), len(roles), len(own)),
+        HEADER.pack(MAGIC, 0, module.abi, end, unit, len(of.fields), len(words), len(calls), len(roles), len(own)),
         *(FIELD.pack(place, *field.size) for place, field in zip(places, of.fields, strict=True)),
         *(WORD.pack(word.field + 1, word.value.per_unit, word.value.constant) for word in words),
         *(CALL.pack(sum(map(len, calls[:place])), len(call)) for place, call in enumerate(calls)),
@@ -60,6 +63,11 @@ def image(of: Program, unit: int) -> bytes:
             data[place : place + field.stored.nbytes] = field.stored.tobytes()
     struct.pack_into("<Q", data, len(MAGIC), checksum(bytes(data)))
     return bytes(data)
+
+
+def _numbered(call: list[Word], numbers: Sequence[int]) -> list[Word]:
+    """A call whose kernel has another number; `numbers`: for each kernel of the program, its number in the module."""
+    return [Word(-1, Linear(numbers[call[0].value.constant - 1], 0)), *call[1:]] if call else []
 
 
 def _placed(fields: Sequence[Field], begin: int) -> tuple[list[int], int]:

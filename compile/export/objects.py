@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
-from fst.compile.export.program import Program
+from fst.compile.export.program import Module
 from fst.compile.export.targets import target_of
 from fst.core import native
 from fst.core.cache_folder import CodeCache
@@ -20,10 +20,10 @@ from fst.errors import KernelError
 
 
 class ObjectCache(CodeCache):
-    """The object of a program on disk.
+    """The object of a module on disk.
 
     Args:
-        of: the program.
+        of: the module.
         target: the name of the object's target.
         settings: the environment of the process that compiles.
 
@@ -31,10 +31,10 @@ class ObjectCache(CodeCache):
         KernelError: numba is not installed.
     """
 
-    def __init__(self, of: Program, target: str, settings: Mapping[str, str]) -> None:
-        kernel = of.kernels[0].kernel
-        super().__init__(native.source_of(kernel.module), f"{kernel.name}.{target}")
-        self._key = repr((_versions(), of.keys, of.forms, target_of(target), sorted(settings.items()))).encode()
+    def __init__(self, of: Module, target: str, settings: Mapping[str, str]) -> None:
+        module, name, _ = next(iter(of.kernels)).split(":")
+        super().__init__(native.source_of(module), f"{name}.{target}")
+        self._key = repr((_versions(), of.abi, of.forms, target_of(target), sorted(settings.items()))).encode()
 
     def load(self) -> bytes | None:
         """The object; None if no folder contains it, or if a source has changed since."""

@@ -7,10 +7,10 @@ plus a multiple of the size of the text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain, pairwise
-from operator import index
+from operator import and_, index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +73,45 @@ class Word(NamedTuple):
     value: Linear
 
 
+class Module(NamedTuple):
+    """The kernels of one or more programs.
+
+    Attributes:
+        kernels: for each kernel, a text of the kernel and of the types of its arguments, and the forms of its arguments in the order of
+            their words. A form is 0 for a number. For an array, bits 0 to 2 are the number of axes, bit 3 is 1 if the kernel may write to
+            it, and bits 4 to 7 are the number of bytes of an element. With these forms, a host checks that the arrays of an image lie
+            within its memory.
+    """
+
+    kernels: Mapping[str, bytes]
+
+    @property
+    def abi(self) -> int:
+        """The number of the interface: a digest of the keys of `kernels` in 63 bits."""
+        return int.from_bytes(sha256(repr([*self.kernels]).encode()).digest()[:8], "little") >> 1
+
+    @property
+    def forms(self) -> bytes:
+        """The forms of all arguments, with `ENDS` after each kernel and once more after the last."""
+        return bytes([*chain.from_iterable([*forms, ENDS] for forms in self.kernels.values()), ENDS])
+
+    def runs(self, other: Module) -> bool:
+        """Whether this module has all kernels of another one, and may write to no other arrays."""
+        return all(_is_part(self.kernels.get(key), forms) for key, forms in other.kernels.items())
+
+
+def joined(modules: Iterable[Module]) -> Module:
+    """A module with the kernels of several modules, in the order of their keys. An argument is writable if it is writable in all."""
+    found: dict[str, bytes] = {}
+    for key, forms in chain.from_iterable(module.kernels.items() for module in modules):
+        found[key] = bytes(map(and_, found.get(key, forms), forms))
+    return Module(dict(sorted(found.items())))
+
+
+def _is_part(forms: bytes | None, of: bytes) -> bool:
+    return forms is not None and bytes(map(and_, forms, of)) == forms
+
+
 class Program(NamedTuple):
     """The calls that encode a text.
 
@@ -82,10 +121,7 @@ class Program(NamedTuple):
         roles: for each array that a host reads or writes, the index of its field.
         calls: the words of each call; empty for a call that the program does not make.
         builds: the words of the calls that build arrays when the image is loaded, in their order.
-        forms: the forms of the arguments of each kernel, in the order of their words, with `ENDS` after each kernel and once more after the
-            last. A form is 0 for a number. For an array, bits 0 to 2 are the number of axes, bit 3 is 1 if the kernel may write to it, and
-            bits 4 to 7 are the number of bytes of an element. With these forms, a host checks that the arrays of an image lie within its
-            memory.
+        forms: the forms of the arguments of each kernel, see `Module`.
     """
 
     kernels: list[PreparedCall]
@@ -93,7 +129,7 @@ class Program(NamedTuple):
     roles: dict[str, int]
     calls: dict[str, list[Word]]
     builds: list[list[Word]]
-    forms: bytes
+    forms: list[bytes]
 
     @property
     def keys(self) -> list[str]:
@@ -101,9 +137,9 @@ class Program(NamedTuple):
         return [native.key_of(call.kernel.module, call.kernel.name, call.arguments) for call in self.kernels]
 
     @property
-    def abi(self) -> int:
-        """The number of the interface: a digest of `keys` in 63 bits."""
-        return int.from_bytes(sha256(repr(self.keys).encode()).digest()[:8], "little") >> 1
+    def module(self) -> Module:
+        """The kernels of this program alone."""
+        return Module(dict(zip(self.keys, self.forms, strict=True)))
 
 
 def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) -> Program:
@@ -128,8 +164,8 @@ def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) ->
     named = dict(zip(variants[0].calls, calls, strict=False))
     working = {key for key, place in places[0].items() if fields[place].stored is None} - built
     written = [*((call, working) for call in variants[0].calls.values() if call), *((call, built) for call in builds)]
-    forms = [_forms([pair for pair in written if pair[0].kernel == kernel]) for kernel in kernels]
-    return Program([*first.values()], fields, roles, named, calls[len(named) :], bytes([*chain.from_iterable(forms), ENDS]))
+    forms = [bytes(_forms([pair for pair in written if pair[0].kernel == kernel])) for kernel in kernels]
+    return Program([*first.values()], fields, roles, named, calls[len(named) :], forms)
 
 
 def _call(
@@ -148,7 +184,6 @@ def _forms(calls: Sequence[tuple[PreparedCall, Collection[Any]]]) -> Iterator[in
     """
     each = [[*_forms_of(call, written)] for call, written in calls]
     yield from (same[0] if min(same) == max(same) else same[0] & ~WRITES for same in zip(*each, strict=True))
-    yield ENDS
 
 
 def _forms_of(call: PreparedCall, written: Collection[Any]) -> Iterator[int]:

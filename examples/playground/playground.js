@@ -132,7 +132,7 @@ function showStates(word) {
   const states = word && tok.path(word);
   element("with-states").hidden = !word;
   element("about-states").textContent = states ? "After each byte or character, the number of the state, and the last token so far."
-    : "This table has a list of merges instead of an automaton. An export with --layout full has both.";
+    : "This table has no automaton. An export with --layout full has one.";
   element("states").replaceChildren(...(states ?? []).map(({ symbol, state, token }) => {
     const node = item(typeof symbol === "string" ? shown(symbol) : nameOfBytes([symbol])), bytes = tok.tokenBytes(token);
     node.lastChild.append(`${state} `, ...(bytes ? [nameOfBytes(bytes)] : []));

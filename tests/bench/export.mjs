@@ -19,7 +19,7 @@ async function exported(layout) {
 
 const libraries = {
   "fst, full": () => exported("full"),
-  "fst, merges": () => exported("merges"),
+  "fst, small": () => exported("small"),
   tiktoken: async () => {
     const { get_encoding } = await import("tiktoken");
     const encoding = get_encoding(vocabulary);

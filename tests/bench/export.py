@@ -23,7 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import fst
-from fst.cli.commands.export.command import LAYOUTS, exported
+from fst.cli.commands.export.command import exported
+from fst.cli.commands.export.layouts import LAYOUTS
 from fst.compile import tokenizer
 
 HERE = Path(__file__).parent
@@ -34,7 +35,7 @@ CPUS = ("x86-64-v3", "x86-64-v4")
 # The files of a library that a page with one vocabulary loads, without the source maps.
 FILES = {
     "fst, full": {"full": ["table.fst", "fst.wasm", "fst.js"]},
-    "fst, merges": {"merges": ["table.fst", "fst.wasm", "fst.js"]},
+    "fst, small": {"small": ["table.fst", "fst.wasm", "fst.js"]},
     "tiktoken": {"tiktoken": ["lite/tiktoken_bg.wasm", "lite/tiktoken_bg.js", "encoders/{vocabulary}.json"]},
     "js-tiktoken": {"js-tiktoken": ["dist/lite.js", "dist/chunk-*.js", "dist/ranks/{vocabulary}.js"], "base64-js": ["base64js.min.js"]},
     "gpt-tokenizer": {"gpt-tokenizer/esm": ["BytePairEncodingCore.js", "GptEncoding.js", "bpeRanks/{ranks}.js"]},

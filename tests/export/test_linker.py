@@ -234,7 +234,7 @@ def test_kernels_run_as_those_of_lld(tmp_path: Path) -> None:
     for name, module in (("own", own), ("other", other)):
         copytree(REPOSITORY / "compile" / "export" / "host" / "js", tmp_path / name)
         (tmp_path / name / "fst.wasm").write_bytes(module)
-        (tmp_path / name / "table.fst").write_bytes(image(of, unit))
+        (tmp_path / name / "table.fst").write_bytes(image(of, of.module, unit))
         answers.append(node(tmp_path / name, questions))
     assert answers[0] == answers[1]
     assert len(answers[0]) > 100

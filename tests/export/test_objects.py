@@ -17,7 +17,7 @@ from fst.cli.commands.export.program import loaded
 from fst.compile import keywords
 from fst.compile.export.capture import CHECKED, SETTINGS, without_elements
 from fst.compile.export.objects import ObjectCache
-from fst.compile.export.program import Program, Variant, program
+from fst.compile.export.program import Module, Variant, program
 from fst.core import native
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
@@ -44,10 +44,10 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "words.npz"
 
 
-def of_kernel(name: str, kind: type = np.uint16) -> Program:
-    """A program with one kernel."""
+def of_kernel(name: str, kind: type = np.uint16) -> Module:
+    """A module with one kernel."""
     call = PreparedCall(Deferred("fst.runtime.exporting.kernels.builds", name), np.zeros(3, kind), np.zeros(3, np.uint64))
-    return program([Variant(units, {}, {"encode": call}) for units in (1, 2)])
+    return program([Variant(units, {}, {"encode": call}) for units in (1, 2)]).module
 
 
 SPANS = of_kernel("build_spans")
@@ -58,13 +58,13 @@ SPANS = of_kernel("build_spans")
     [
         (of_kernel("build_merges"), "wasm32", SETTINGS),
         (of_kernel("build_spans", np.uint32), "wasm32", SETTINGS),
-        (SPANS._replace(forms=SPANS.forms[::-1]), "wasm32", SETTINGS),
+        (Module({key: forms[::-1] for key, forms in SPANS.kernels.items()}), "wasm32", SETTINGS),
         (SPANS, "x86-64", SETTINGS),
         (SPANS, "wasm32", CHECKED),
     ],
     ids=["kernel", "type", "forms", "target", "settings"],
 )
-def test_objects_of_others(of: Program, target: str, settings: dict[str, str], folder: Path) -> None:
+def test_objects_of_others(of: Module, target: str, settings: dict[str, str], folder: Path) -> None:
     """An object is read for the same kernels, types, forms, target and settings, and for no others."""
     ObjectCache(SPANS, "wasm32", SETTINGS).keep(b"code", ["fst.core.jit"])
     assert len([*folder.iterdir()]) == 1

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from fst.compile.export.image import CALLS, CHECKED, FIELD, HEADER, ROLES, checksum, image
-from fst.compile.export.program import ENDS, SIZES, Field, Linear, Program, Variant, Word, program
+from fst.compile.export.image import CALLS, CHECKED, FIELD, HEADER, ROLES, WORD, checksum, image
+from fst.compile.export.program import ENDS, SIZES, Field, Linear, Module, Program, Variant, Word, joined, program
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
@@ -47,7 +47,7 @@ def test_words_are_addresses_and_linear_numbers() -> None:
 
 def test_forms_of_arguments() -> None:
     """The form of an array is its bytes per element, whether the kernel writes it, and its number of axes; the form of a number is 0."""
-    assert [*made().forms] == [0x21, 0x89, ENDS, ENDS]
+    assert [*made().module.forms] == [0x21, 0x89, ENDS, ENDS]
 
 
 def test_numbers_of_other_growth_are_refused() -> None:
@@ -61,9 +61,9 @@ def test_the_layout_of_images() -> None:
     """An image begins with its checksum, its size and the numbers of its parts, where the call "rewrite" is the machine's own; stored
     arrays are at multiples of 64 bytes.
     """
-    of, data = made(), image(made(), 1)
+    of, data = made(), image(made(), made().module, 1)
     magic, found, abi, size, *counts = HEADER.unpack_from(data)
-    assert (magic, found, abi, size) == (b"fstimage", checksum(data), of.abi, len(data))
+    assert (magic, found, abi, size) == (b"fstimage", checksum(data), of.module.abi, len(data))
     assert counts == [1, len(of.fields), 10, len(CALLS) + 2, len(ROLES), 1]
     for place, field in enumerate(of.fields):
         at, constant, per_unit = FIELD.unpack_from(data, HEADER.size + FIELD.size * place)
@@ -77,8 +77,25 @@ def test_the_layout_of_images() -> None:
 
 def test_every_changed_word_changes_the_checksum() -> None:
     """The checksum detects each change of a word after the checksum."""
-    data = image(made(), 1)
+    data = image(made(), made().module, 1)
     for at in range(CHECKED, len(data), 8):
         changed = bytearray(data)
         struct.pack_into("<Q", changed, at, 1 ^ struct.unpack_from("<Q", data, at)[0])
         assert checksum(bytes(changed)) != checksum(data)
+
+
+def test_modules_of_several_programs() -> None:
+    """A module of several programs has their kernels in the order of their keys, and writes only to arrays that all of them write; it runs
+    each program, and images have its number and its numbers of kernels.
+    """
+    of = made()
+    (key,), other = of.module.kernels, Module({"a:first:0": b"\0", "z:last:0": b"\x29"})
+    stored = Module({key: b"\x21\x81"})
+    whole = joined([other, of.module, stored])
+    assert [*whole.kernels.items()] == [("a:first:0", b"\0"), (key, b"\x21\x81"), ("z:last:0", b"\x29")]
+    assert all(map(whole.runs, (of.module, other, stored)))
+    assert [*map(of.module.runs, (of.module, other, stored))] == [True, False, False]
+    data = image(of, whole, 1)
+    words = HEADER.size + FIELD.size * len(of.fields)
+    assert HEADER.unpack_from(data)[2] == whole.abi != of.module.abi
+    assert WORD.unpack_from(data, words) == (0, 0, 2)

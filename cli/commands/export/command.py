@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fst.cli.commands.export.layouts import FULL, LAYOUTS, SMALL
 from fst.cli.files.progress import note
 from fst.cli.group import CliCommand
 from fst.cli.options import FileName, TableName, with_options
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from fst.cli.commands.export.program import Loaded
 
 CPU = "x86-64-v3"
-LAYOUTS = ("full", "merges")
 KINDS = ("wasm", "c", "object", "image")
 # For each kind of folder, the files that are the same for all tables.
 HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
@@ -37,8 +37,8 @@ SHARED: dict[str, tuple[str, ...]] = {"wasm": (), "c": ("own.h",)}  # files that
         "--layout",
         type=click.Choice(LAYOUTS),
         default=None,
-        show_default="merges for wasm, else full",
-        help="Of byte-level BPE: the automaton (full), or a small table.fst with the list of merges alone (merges).",
+        show_default="small for wasm, else full",
+        help="Of a tokenizer: all parts (full), or only those without which it would have other ids (small).",
     ),
     click.option("--checked", is_flag=True, help="Check every index, so that images by strangers do no harm; 1.2 to 1.8 times as slow."),
     click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
@@ -50,19 +50,21 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written. Run an example with
     `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
-    The kernels are compiled for the kind of table and the processor, in 5 to 20 s, and kept on disk, so that the next export takes less
-    than a second. Files of exports with other kernels cannot be mixed. The message about a table that cannot be exported has the reason.
+    A release contains the kernels of each kind of table for all processors, except those of --checked. Other kernels are compiled in 5 to
+    20 s by numba, and kept on disk, so that the next export takes less than a second. Files of exports with other kernels cannot be mixed.
+    The message about a table that cannot be exported has the reason.
 
-    For byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out: the program merges pairs while it encodes.
-    The ids are the same. Choose merges where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is
-    loaded in half the time, and the speed on English is 0.6 to 1.1 of the speed with the automaton. Choose full for servers, for other
-    languages and code, and for the states of the automaton. Other tables have one layout.
+    --layout small leaves out what only makes a tokenizer faster: the automaton of byte-level BPE, which then merges pairs while it encodes;
+    the automaton of Unigram, which then looks up tokens from each position; the transitions of WordPiece that follow from failure links.
+    The ids are the same. Choose small where a table is downloaded, as in a page: packed by gzip, table.fst is 2 to 12 times smaller, and
+    the speed is 0.5 to 1.1 of the speed with all parts. Choose full for servers, and for the states of the automaton. Other tables have
+    one layout.
 
     \b
     Examples:
       fst export gpt2.npz --target wasm -o gpt2-js
       fst export gpt2.npz --target wasm --layout full -o gpt2-full-js
-      fst export gpt2.npz --target c --layout merges -o gpt2-small-c
+      fst export gpt2.npz --target c --layout small -o gpt2-small-c
       fst export gpt2.npz --target c --cpu aarch64 -o gpt2-c
 
     \b
@@ -81,7 +83,7 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     _need_new(folder)
     begun = monotonic()
     with _made(folder):
-        contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
+        contents = exported(table, [target], cpu or CPU, layout or (SMALL if target == "wasm" else FULL), checked=checked)
         for name, data in contents.items():
             (folder / name).write_bytes(data)
     note(f"{folder}: {', '.join(contents)}; {sum(map(len, contents.values())):,} bytes, in {monotonic() - begun:.1f} s")
@@ -115,7 +117,7 @@ def _need_new(folder: Path) -> None:
         raise UnsupportedError(f"{folder} exists; expected a new or empty folder; name another one, or remove it")
 
 
-def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = "full", *, checked: bool = False) -> dict[str, bytes]:
+def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = FULL, *, checked: bool = False) -> dict[str, bytes]:
     """Export a table.
 
     Args:
@@ -145,7 +147,7 @@ def _files(loaded: Loaded, objects: Objects, kind: str, cpu: str) -> dict[str, b
 
     found: dict[str, bytes] = {}
     if kind != "object":
-        found["table.fst"] = image(loaded.of, loaded.unit)
+        found["table.fst"] = image(loaded.of, objects.module, loaded.unit)
     if kind == "wasm":
         found["fst.wasm"] = linked(objects.object_for(WASM), EXPORTED)
     elif kind != "image":

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fst import registry
+from fst.cli.commands.export.layouts import SMALL
+from fst.cli.commands.export.small import small
+from fst.compile.export.capture import without_elements
+from fst.compile.export.native import Kernel
 from fst.compile.export.program import SIZES, Program, Variant, program
-from fst.compile.machines.bpe.canonical_tokens import without_automaton
-from fst.machines.bpe.table import BpeTable
 from fst.runtime.exporting.export import export_of
 from fst.runtime.public_class import class_of
 
@@ -32,17 +34,22 @@ def loaded(path: str | Path, layout: str) -> Loaded:
 
     Args:
         path: the file of the table.
-        layout: "full"; or "merges": leave the automaton of byte-level BPE out, and run its list of merges.
+        layout: a value of `LAYOUTS`, see `fst.cli.commands.export.small.small`.
 
     Raises:
         UnsupportedError: this kind of table cannot be exported.
         TableError, OSError: as in `fst.load`.
     """
     table = registry.load(path)
-    if layout == "merges" and isinstance(table, BpeTable):
-        table = without_automaton(table)
+    if layout == SMALL:
+        table = small(table)
     export = export_of(class_of(table)(table))
     roles = {name: array for name, array in export.tokens._asdict().items() if name != "sizes"} if export.tokens else {}
     each = [export.calls(units) for units in SIZES]
     variants = [Variant(own.units, own.arrays | roles, own.calls) for own in each]
     return Loaded(program(variants, export.builds), each[0].arrays["text"].itemsize, export.host)
+
+def kernels_of(of: Program) -> dict[str, Kernel]:
+    """The kernels of a program, by key."""
+    kernels = (Kernel(call.kernel.module, call.kernel.name, without_elements(call.arguments)) for call in of.kernels)
+    return dict(zip(of.keys, kernels, strict=True))

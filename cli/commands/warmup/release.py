@@ -18,6 +18,7 @@ from fst.core.threads import thread_count
 
 if TYPE_CHECKING:
     from fst.compile.export.native import Kernel, Level
+    from fst.compile.export.program import Module
     from fst.compile.export.targets import Target
 
 
@@ -46,6 +47,7 @@ class Translator:
 def write_release(folder: Path) -> None:
     """Write the files of ``fst/native`` for each system to a folder that bears the system's first tag; print a line after each step."""
     from fst.compile.export.platforms import PLATFORMS, files_of, need_linker, targets_of
+    from fst.compile.export.released import NAME
 
     need_linker()  # before kernels are compiled for minutes
     begun = monotonic()
@@ -58,10 +60,11 @@ def write_release(folder: Path) -> None:
         click.echo(f"{name}: {', '.join(found.objects)}", err=True)
         return found
 
-    with ThreadPoolExecutor(min(thread_count(), len(targets))) as threads:
+    with ThreadPoolExecutor(min(thread_count(), 1 + len(targets))) as threads:
+        modules = threads.submit(exports)
         levels = dict(zip(targets, threads.map(made, targets), strict=True))
     for platform in PLATFORMS:
-        _write(files_of(platform, levels), folder / platform.tags[0])
+        _write({**files_of(platform, levels), NAME: modules.result()}, folder / platform.tags[0])
     click.echo(f"ready, in {monotonic() - begun:.1f} s; {folder}", err=True)
 
 
@@ -84,6 +87,29 @@ def level(name: str, kernels: Sequence[Kernel], targets: Sequence[Target]) -> Le
     finally:
         process.end()
     return found
+
+
+def exports() -> bytes:
+    """Compile the modules of exports for all processors; see `fst.compile.export.released`."""
+    from fst.cli.commands.export.objects import COMPILER
+    from fst.cli.commands.export.samples import families
+    from fst.compile.export.capture import SETTINGS
+    from fst.compile.export.released import archive
+    from fst.compile.export.targets import TARGETS
+
+    objects: list[tuple[Module, dict[str, bytes]]] = []
+    sources: set[str] = set()
+    process = Process("the exporter", COMPILER, settings=SETTINGS)
+    try:
+        for module, kernels in families():
+            process.ask("translate", kernels)
+            codes = {target: process.ask("code", module, target) for target in TARGETS}
+            objects.append((module, {target: code for target, (code, _) in codes.items()}))
+            sources |= {name for _, names in codes.values() for name in names}
+    finally:
+        process.end()
+    click.echo(f"exports: {len(objects)} modules for {', '.join(TARGETS)}", err=True)
+    return archive(objects, sources)
 
 
 def _write(files: Mapping[str, bytes], folder: Path) -> None:

@@ -32,7 +32,8 @@ class Ends(NamedTuple):
         unknown: the score of a character that is not a token; one element, with the dtype of sums.
         widest, stride: uint64[1] each. Long pre-tokens are read in segments: `widest` is the length of a segment, and `stride` the distance
             between the starts of two segments. Segments overlap by the maximum length of a token, minus one byte. If tokens are too long
-            for segments, `stride` is 0, and this automaton does not read long pre-tokens.
+            for segments, `stride` is 0, and this automaton does not read long pre-tokens. If the table has no automaton, both are 0, and
+            each pre-token is read by the trie.
     """
 
     steps: Array
@@ -118,7 +119,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
 
 
 def ends(table: Any) -> Ends:
-    """The automaton of a `fst.machines.unigram.table.UnigramTable`."""
+    """The automaton of a `fst.machines.unigram.table.UnigramTable`; exports may lack it."""
     lists, scores = table.lists, table.path_scores
     others = np.flatnonzero(lists < 0)
     gains = scores.take(lists & ~aho_corasick.GOES_ON, mode="clip")
@@ -129,8 +130,8 @@ def ends(table: Any) -> Ends:
     nodes[:, 1] = table.item_sizes
     nodes[np.flatnonzero(lists >= aho_corasick.GOES_ON), 1] |= GOES_ON
     overlap = table.metadata.automaton.longest - 1
-    stride = max(SEGMENT, 4 * overlap) if 5 * overlap <= LONGEST else 0
-    widest = stride + overlap if stride else LONGEST
+    stride = max(SEGMENT, 4 * overlap) if len(lists) and 5 * overlap <= LONGEST else 0
+    widest = stride + overlap if stride else LONGEST * bool(len(lists))
     return Ends(
         steps=borrowable(table.steps, np.uint64),
         gains=gains,

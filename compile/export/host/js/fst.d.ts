@@ -25,7 +25,7 @@ export interface Tokenizer {
   /**
    * The path of one word through the automaton: each symbol that it reads, the state after it, and the last token so far, below 0 if there
    * is none. A symbol is a byte of UTF-8, of the rewritten text if the table rewrites texts; for WordPiece, a character. At most 1,024
-   * steps; null if the table has no automaton, as with `--layout merges`.
+   * steps; null if the table has no automaton, as with `--layout small`.
    */
   path(word: string): { symbol: number | string; state: number; token: number }[] | null;
   /** The bytes that an id adds to a decoded text, other than at its beginning; null if no token has this id, or there is no decoder. */

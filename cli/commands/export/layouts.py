@@ -1,0 +1,3 @@
+"""The layouts of exported tables."""
+
+LAYOUTS = FULL, SMALL = "full", "small"
