@@ -1,8 +1,10 @@
 """Make the wheel of each system: a wheel without native code, which is not published, the system's native code, and an SBOM.
 
-    python .ci/pack.py WHEEL NATIVE OUTPUT
+    python .ci/pack.py WHEEL NATIVE OUTPUT [HEADERS]
 
-NATIVE is the folder that ``fst warmup --native`` writes. The modification times in all wheels are SOURCE_DATE_EPOCH.
+NATIVE is the folder that ``fst warmup --native`` writes. With HEADERS, the folder of the headers of a version of Python, the wheels are
+those for this version without the interpreter's lock, for Linux; their native code differs only in the extension. The modification times in
+all wheels are SOURCE_DATE_EPOCH.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 
-from fst.compile.export.platforms import PLATFORMS, Platform
+from fst.compile.export.platforms import PLATFORMS, Platform, extension
 
 PYTHON = "cp310-abi3"
+VERSION = re.compile(r"#define PY_(MAJOR|MINOR)_VERSION\s+(\d+)")
 BUILT_WITH = ("numba", "llvmlite", "ziglang")  # what makes native code; none of it is in a wheel
 # Libraries from which data in the package was read: name, version, license, the data.
 DATA_OF = [
@@ -29,21 +32,33 @@ DATA_OF = [
 ]
 
 
-def pack(wheel: Path, native: Path, output: Path, platform: Platform) -> None:
+def pack(wheel: Path, native: Path, output: Path, platform: Platform, headers: Path | None) -> None:
     """Write the wheel of a system to the folder `output`."""
     with TemporaryDirectory() as folder:
         _run("unpack", str(wheel), "-d", folder)
         (root,) = Path(folder).iterdir()
         copytree(native / platform.tags[0], root / "fst" / "native")
+        if headers:
+            (root / "fst" / "native" / "calls.abi3.so").unlink()
+            file, code = extension(platform, headers)
+            (root / "fst" / "native" / file).write_bytes(code)
         (info,) = root.glob("*.dist-info")
         described = (info / "WHEEL").read_text(encoding="utf-8")
-        tags = "".join(f"Tag: {PYTHON}-{tag}\n" for tag in platform.tags)
+        tags = "".join(f"Tag: {python_of(headers)}-{tag}\n" for tag in platform.tags)
         described = re.sub(r"(?m)^Tag: .*\n", "", described).replace("Root-Is-Purelib: true", "Root-Is-Purelib: false").rstrip("\n")
         (info / "WHEEL").write_text(f"{described}\n{tags}\n", encoding="utf-8")
         name, number = info.stem.split("-", 1)
         (info / "sboms").mkdir()
         (info / "sboms" / f"{name}.cdx.json").write_text(json.dumps(sbom(root, number), indent=1), encoding="utf-8")
         _run("pack", str(root), "-d", str(output))
+
+
+def python_of(headers: Path | None) -> str:
+    """The tags of the versions of Python in the name of a wheel."""
+    if headers is None:
+        return PYTHON
+    number = "".join(value for _, value in VERSION.findall((headers / "patchlevel.h").read_text(encoding="utf-8")))
+    return f"cp{number}-cp{number}t"
 
 
 def sbom(root: Path, number: str) -> dict[str, object]:
@@ -80,11 +95,11 @@ def _run(*arguments: str) -> None:
 
 def main() -> None:
     """Write all wheels."""
-    wheel, native, output = map(Path, sys.argv[1:])
+    wheel, native, output, *headers = map(Path, sys.argv[1:])
     output.mkdir(parents=True, exist_ok=True)
     for platform in PLATFORMS:
-        if (native / platform.tags[0]).exists():
-            pack(wheel, native, output, platform)
+        if (native / platform.tags[0]).exists() and not (headers and platform.system != "linux"):
+            pack(wheel, native, output, platform, *headers or [None])
 
 
 if __name__ == "__main__":

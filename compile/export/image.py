@@ -27,9 +27,9 @@ ALIGNMENT = 64
 CHECKED = 16  # the position of the first byte after the checksum
 HEADER = struct.Struct("<8sQQQ6I")
 FIELD, WORD, CALL, ROLE = (struct.Struct(f"<{form}") for form in ("QQQ", "IIQ", "II", "I"))
-STEPS = ("is_unchanged", "encode", "trim")
-CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten", "encode_part")
-ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "contents", "spans", "flags", "drops", "path")
+STEPS = ("is_unchanged", "encode", "encode_part", "trim")
+CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten")
+ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "earlier", "rewritten", "contents", "spans", "flags", "drops", "path")
 WORKING, BUILT = 0, 1  # in place of a position
 
 

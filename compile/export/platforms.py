@@ -127,16 +127,20 @@ def library(objects: Sequence[bytes], platform: Platform) -> bytes:
         return _linked(platform, folder, sources)
 
 
-def extension(platform: Platform) -> tuple[str, bytes]:
-    """Compile the extension; return its name, and the file."""
+def extension(platform: Platform, free_threaded: Path | None = None) -> tuple[str, bytes]:
+    """Compile the extension; return its name, and the file. `free_threaded`: the folder of the headers of a version of Python, to compile
+    for that version without the interpreter's lock, on Linux; None: to compile for all versions with the lock.
+    """
     source, is_windows = Path(native.__file__).with_name("calls.c"), platform.system == "win32"
+    paths = sysconfig.get_paths()
+    places = ["-DPy_GIL_DISABLED=1", f"-I{free_threaded}"] if free_threaded else [f"-I{paths['include']}", f"-I{paths['platinclude']}"]
     with TemporaryDirectory() as folder:
         header, code = Path(folder, "windows.h"), Path(folder, "calls.o")
         header.write_text(WINDOWS * is_windows, encoding="ascii")
-        places = {sysconfig.get_paths()[name] for name in ("include", "platinclude")}
-        flags = ["-O2", "-Wall", "-Werror", "-include", str(header), *[f"-I{place}" for place in sorted(places)]]
+        flags = ["-O2", "-Wall", "-Werror", "-include", str(header), *places]
         _zig("cc", "-target", platform.zig, *flags, *["-fPIC"] * (not is_windows), "-c", str(source), "-o", str(code))
-        return ("calls.pyd" if is_windows else "calls.abi3.so"), _linked(platform, folder, [code])
+        name = "calls.so" if free_threaded else "calls.pyd" if is_windows else "calls.abi3.so"
+        return name, _linked(platform, folder, [code])
 
 
 def _linked(platform: Platform, folder: str, sources: Sequence[Path]) -> bytes:

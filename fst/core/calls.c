@@ -1,5 +1,8 @@
-/* Calls of native kernels from Python, see native.py. Compiled for Python's stable ABI. */
+/* Calls of native kernels from Python, see native.py. Compiled for Python's stable ABI, which free-threaded Python lacks: for one version of
+   the latter, Py_GIL_DISABLED is defined. */
+#ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x030A0000
+#endif
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
@@ -201,5 +204,8 @@ PyMODINIT_FUNC PyInit_calls(void)
     Py_XDECREF(numpy);
     if (!array_type || !module || PyModule_AddObject(module, "CHARACTERS", PyLong_FromVoidPtr((void *)characters)) < 0)
         return NULL;
+#ifdef Py_GIL_DISABLED
+    PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED); /* else the import would switch the lock on */
+#endif
     return module;
 }

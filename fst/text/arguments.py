@@ -36,7 +36,8 @@ from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPAC
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte above the bits of `fst.automata.matcher`, see `NormalizerArguments.bytes`
-IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS = range(0, 4 * STOPS_SIZE, STOPS_SIZE)  # the tables in `NormalizerArguments.stops`
+# The tables in `NormalizerArguments.stops`.
+IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS, OF_DROPS = range(0, 5 * STOPS_SIZE, STOPS_SIZE)
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
 NO_SYMBOL = 1 << 32
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # the columns of `EditArguments.rows`
@@ -95,7 +96,7 @@ class NormalizerArguments(NamedTuple):
             begin after the byte.
         stops: tables of `fst.text.stops`. `IF_FOUND_ANYWAY`: characters with `CHANGES`, except characters whose result is in `mapped`; and
             all strings of `every`. `IF_FOUND_ALONE`: all characters with `CHANGES`, and the strings with the value `FOUND_ALONE`.
-            `OF_TOKENS`: all tokens. `OF_WORDS`: whitespace, and symbols for a space.
+            `OF_TOKENS`: all tokens. `OF_WORDS`: whitespace, and symbols for a space. `OF_DROPS`: characters with `DROPS`.
         mapped: uint8[256], the result for each byte of a text that is copied, see `copies`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.
@@ -429,7 +430,8 @@ def _stops(every: Mapping[str, int], tokens: Iterable[str], kinds: Array, mapped
     alone = stops(changes, (_utf_8(spelling) for spelling, found in every.items() if found == FOUND_ALONE))
     changes[np.flatnonzero(mapped != np.arange(256))] = False
     words = stops(kinds & WHITE > 0, (char.encode() for char in SPACE + whitespace.symbol))
-    return np.concatenate([alone, stops(changes, map(_utf_8, every)), stops(nothing, map(_utf_8, tokens)), words])
+    drops = stops(kinds & DROPS > 0, ())
+    return np.concatenate([alone, stops(changes, map(_utf_8, every)), stops(nothing, map(_utf_8, tokens)), words, drops])
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:

@@ -49,7 +49,8 @@ class Calls(NamedTuple):
         units: the maximum number of units of a text.
         arrays: the arrays that a host reads or writes, by name.
         calls: the calls by name; None for a call that is not made. Names of calls that find spans end with ``_spans``. The call
-            "encode_part" encodes a text that continues in the next call.
+            "encode_part" encodes a text that continues in the next call. Before a call that finds spans, ``state.before`` is the number
+            of characters of earlier calls.
     """
 
     units: int
@@ -82,24 +83,27 @@ def calls(encoder: Encoder, units: int) -> Calls:
     found = of_plan(ids, workspace, "")
     if spans:
         with_spans = plan(spans, *common, with_spans=True)
-        arrays |= {"ids_spans": with_spans.ids, "offsets": with_spans.offsets}
+        earlier = np.zeros(1, np.uint64)
+        arrays |= {"ids_spans": with_spans.ids, "offsets": with_spans.offsets, "earlier": earlier}
         found |= of_plan(with_spans, workspace, "_spans")
-        found["trim_spans"] = trim_of(encoder, with_spans.ids, with_spans.offsets, ids.state)
-    found["encode_part"] = part_of(ids, MORE, workspace)
+        found["trim_spans"] = trim_of(encoder, with_spans.ids, with_spans.offsets, ids.state, earlier)
     path, rewritten = np.zeros(3 * MOST_STEPS, np.int32), ids.calls["encode_rewritten"]
     found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)
     found["path_rewritten"] = rewritten and path_of(runner.arguments, rewritten.arguments[0], rewritten.arguments[1], workspace.work, path)
     if found["path"]:
         arrays["path"] = path
+    if rewritten:
+        arrays["rewritten"] = rewritten.arguments[0]
     return Calls(units, arrays, found)
 
 
 def of_plan(ids: Plan, workspace: Workspace, suffix: str) -> dict[str, PreparedCall | None]:
-    """The calls for whole texts; their names end with `suffix`. The call `encode` encodes all texts, or only those for which `is_unchanged`
-    returns 1.
+    """The calls for whole texts and for parts; their names end with `suffix`. The calls `encode` and `encode_part` encode all texts, or
+    only those for which `is_unchanged` returns 1.
     """
     is_unchanged = None if ids.calls["rewrite"] else ids.calls["is_unchanged"]
-    return {f"is_unchanged{suffix}": is_unchanged, f"encode{suffix}": part_of(ids, NO_MORE, workspace)}
+    encode, encode_part = (part_of(ids, more, workspace) for more in (NO_MORE, MORE))
+    return {f"is_unchanged{suffix}": is_unchanged, f"encode{suffix}": encode, f"encode_part{suffix}": encode_part}
 
 
 def part_of(ids: Plan, more: Any, workspace: Workspace) -> PreparedCall | None:
@@ -114,6 +118,7 @@ def part_of(ids: Plan, more: Any, workspace: Workspace) -> PreparedCall | None:
     if not encode:
         return None
     text, starts, _, table, output, work = encode.arguments
+    output = output._replace(ends=output.ends[:0]) if more else output  # an unfinished text is not a row yet
     if not rewrite or not rewritten:
         return PreparedCall(encode.kernel, text, starts, more, table, output, work)
     marked, normalizing = rewritten.arguments[3], rewrite.arguments[-3:]
@@ -135,12 +140,13 @@ def path_of(table: Any, text: Array, starts: Array, work: Any, path: Array) -> P
     return PreparedCall(OF_WORDPIECE, text, starts, table, work, path) if isinstance(table, WordPieceArguments) else None
 
 
-def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> PreparedCall | None:
+def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array, earlier: Array) -> PreparedCall | None:
     """The call that changes spans after the kernels; None if the table does not need this call.
 
     Args:
         encoder: as in `calls`.
         ids, offsets, state: the output of the kernels, and their state.
+        earlier: see `fst.runtime.exporting.kernels.trimming`.
     """
     if not isinstance(encoder, PretokenTokenizer):
         return None
@@ -151,10 +157,10 @@ def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> Prepa
         spaces = encoder._spaces
     if in_words or text.reference.startswith(SENTENCEPIECE):
         continues = encoder._continues
-    around = (np.uint64(len(special)) for special in encoder._special_ids)
+    before = np.uint64(len(encoder._special_ids[0]))
     if not len(spaces[0]) and not continues.any():
         return None
-    return PreparedCall(TRIM, ids, offsets, state, *around, np.uint64(bool(text.trimming)), *spaces, continues, np.uint64(in_words))
+    return PreparedCall(TRIM, ids, offsets, state, earlier, before, np.uint64(bool(text.trimming)), *spaces, continues, np.uint64(in_words))
 
 
 def _spans_runner(encoder: Encoder) -> Runner | None:

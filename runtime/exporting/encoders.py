@@ -40,6 +40,6 @@ def of_segmenter(segmenter: Segmenter) -> Export:
 
 
 def segmenter_calls(segmenter: Segmenter, units: int) -> Calls:
-    """Prepare the calls of a segmenter; see `calls`. Without streams, the call "encode_part" is not made."""
+    """Prepare the calls of a segmenter; see `calls`. Without streams, the calls "encode_part" and "encode_part_spans" are not made."""
     found = calls(segmenter._encoder, units)
-    return found if segmenter._table.streams else found._replace(calls={**found.calls, "encode_part": None})
+    return found if segmenter._table.streams else found._replace(calls=found.calls | dict.fromkeys(("encode_part", "encode_part_spans")))

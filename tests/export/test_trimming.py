@@ -29,8 +29,8 @@ def test_spans_are_those_of_batches(source: str) -> None:
     draw = random.Random(11)
     before, after = map(len, tok._special_ids)
     known = sorted(tok._tokens_by_id)
-    state, ids, offsets = State(), np.zeros(100, np.int32), np.zeros(200, np.int32)
-    call = trim_of(tok, ids, offsets, state)
+    state, ids, offsets, earlier = State(), np.zeros(100, np.int32), np.zeros(200, np.int32), np.zeros(1, np.uint64)
+    call = trim_of(tok, ids, offsets, state, earlier)
     for count in range(before + after, 100):
         ids[:count] = draw.choices(known, k=count)
         begins = np.array(draw.choices(range(6), k=count), np.int32)

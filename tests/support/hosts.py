@@ -18,6 +18,7 @@ from support.shared_data import TESTS
 from fst.cli.commands.export.command import exported
 
 needs_c = pytest.mark.skipif(which("cc") is None, reason="there is no C compiler")
+needs_cpp = pytest.mark.skipif(which("c++") is None, reason="there is no C++ compiler")
 needs_node = pytest.mark.skipif(which("node") is None, reason="there is no Node.js")
 
 Ids = ctypes.POINTER(ctypes.c_int32)

@@ -21,10 +21,13 @@ from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined
-def has_border(text, starts, more, by, memo):
+def has_border(text, starts, more, output, by, memo):
     """Whether a part contains text that can be read; if the text continues, the end of the part becomes its last border."""
-    if more:
-        starts[1] = np.int64(normalizing.last_border(text, np.uint64(starts[0]), np.uint64(starts[1]), by, memo))
+    start, end = np.uint64(starts[0]), np.uint64(starts[1])
+    if more and len(output) > IDS_ALONE and len(output.offsets):
+        starts[1] = np.int64(normalizing.last_border(text, start, end, by, memo))
+    elif more:
+        starts[1] = np.int64(normalizing.border_before(text, start, end, by, memo))
     return not more or starts[1] > starts[0]
 
 
@@ -36,8 +39,11 @@ def is_read_in_place(text, starts, state, by, memo):
 
 @inlined
 def rewrite(text, starts, more, is_inside, state, by, work, rewritten):
-    """Rewrite a part, and append it to the rewritten text that is not encoded yet."""
-    normalizing.rewrite(text, starts, U0, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
+    """Rewrite a part, and append it to the rewritten text that is not encoded yet. The kernel that encodes counts characters from the start
+    of the rewritten text.
+    """
+    normalizing.rewrite(text, starts, state.before, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
+    state.before = U0
 
 
 @inlined
@@ -50,6 +56,9 @@ def finish(rewritten, read, output, state):
         byte = text[read + np.uint64(index)]
         text[np.uint64(index)] = byte
         count += np.uint64(np.uint64(byte) & ~LOW_6 != CONTINUATION)
+    places, first = rewritten.places, np.uint64(rewritten.firsts[1]) - count
+    for index in range(count if len(places) else U0):
+        places[np.uint64(index)] = places[first + np.uint64(index)]
     state.kept, state.kept_characters = end - read, count
 
 
@@ -61,14 +70,14 @@ def encode_part(encode_rows, text, starts, more, table, marked, output, work, st
         encode_rows: the kernel.
         text, starts, more, table, output, work: the arguments of this kernel, for one text; the second start is changed.
         marked: the argument ``table`` for rewritten texts.
-        state: the state in ``work``.
+        state: the state in ``work``; ``state.before`` is the number of characters before `text`.
         by, buffers, rewritten: the normalizer, the working memory and the output of the normalizer, see `fst.text.arguments`.
 
     Returns:
         The position in `text` at which reading stopped.
     """
     is_inside, is_kept = state.is_open, False
-    if not has_border(text, starts, more, by, buffers.memo):
+    if not has_border(text, starts, more, output, by, buffers.memo):
         return np.uint64(starts[0])
     if is_read_in_place(text, starts, state, by, buffers.memo):
         rewritten.starts[1] = 0

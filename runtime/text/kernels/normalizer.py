@@ -34,9 +34,9 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # in place of the row of a token: no token is found
 EDGE = np.uint64(ord(EDGE_CHARACTER))
-OF_TOKENS = np.uint64(of.OF_TOKENS)
+OF_TOKENS, OF_DROPS = np.uint64(of.OF_TOKENS), np.uint64(of.OF_DROPS)
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
-NEAR = np.uint64(1 << 10)  # the search for a border begins with this number of bytes at the end of a text
+NEAR = np.uint64(1 << 7)  # the search for a border begins with this number of bytes at the end of a text, and then takes 8 times as many
 
 
 @inlined
@@ -330,19 +330,36 @@ def last_border(text, start, end, normalizer, memo):
     Returns:
         The border; `start` if no border is found.
     """
+    if normalizer.scalars.lags and not len(normalizer.splitter.moves):
+        end = first_lag(text, start, end, normalizer)
+    return border_before(text, start, end, normalizer, memo)
+
+
+@part
+def border_before(text, start, end, normalizer, memo):
+    """Find the last border of a text whose spans do not lag, or are not requested, see `last_border`."""
     if len(normalizer.splitter.moves):
         return start
     reach = normalizer.scalars.reach
-    if normalizer.scalars.lags:
-        end = first_lag(text, start, end, normalizer)
-    near = end - min(NEAR + reach, end - start)
-    while near > start and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
-        near -= U1
-    covered = near + reach if near > start else start
-    border, _, _, _ = border_between(text, near, end, covered, U0, end, normalizer, memo)
-    if border == near and near > start:
-        border, _, _, _ = border_between(text, start, end, start, U0, end, normalizer, memo)
+    near = border = end
+    size = NEAR
+    while near > start and border == near:
+        near = end - min(size + reach, end - start)
+        while near > start and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
+            near -= U1
+        covered = near + reach if near > start else start
+        border, _, _, _ = border_between(text, near, end, covered, U0, end, normalizer, memo)
+        size <<= U3
     return border
+
+
+@part
+def has_drops(text, at, end, normalizer):
+    """Whether a text contains a character with `DROPS`."""
+    at = next_stop(text, at, end, normalizer.stops, OF_DROPS)
+    while at < end and not normalizer.kinds[code_at(text, at)[0]] & DROPS:
+        at = next_stop(text, at + U1, end, normalizer.stops, OF_DROPS)
+    return at < end
 
 
 @part
@@ -350,7 +367,7 @@ def first_lag(text, start, end, normalizer):
     """Find the first character that may be removed at the start of a stretch; after this character, spans may lag, see
     `fst.text.charsmap`.
     """
-    at, is_first = start, True
+    at, is_first = start if has_drops(text, start, end, normalizer) else end, True
     while at < end:
         code, after = code_at(text, at)
         kind = normalizer.kinds[code]

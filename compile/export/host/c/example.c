@@ -13,7 +13,7 @@ enum { MOST = 1 << 20 };
 static void *contents(const char *name, size_t *size) {
     FILE *file = fopen(name, "rb");
     char *data = NULL;
-    if (file && !fseek(file, 0, SEEK_END) && (data = malloc(*size = (size_t)ftell(file)))) {
+    if (file && !fseek(file, 0, SEEK_END) && (data = (char *)malloc(*size = (size_t)ftell(file)))) {
         rewind(file);
         if (fread(data, 1, *size, file) != *size) *size = 0;
     }

@@ -14,7 +14,7 @@ extern "C" {
 enum {
     FST_IMAGE = -1,   /* the image is damaged, or not an image */
     FST_ABI = -2,     /* the image belongs to another object */
-    FST_MEMORY = -3,  /* there is no memory */
+    FST_MEMORY = -3,  /* there is no memory; the text is not encoded */
     FST_TEXT = -4,    /* the text is not UTF-8 */
     FST_LONG = -5,    /* the text is longer than the fst_work allows */
     FST_OTHER = -6,   /* the text has characters that only the Python runtime encodes */
@@ -31,7 +31,10 @@ typedef struct fst_work fst_work;
 fst *fst_load(const void *image, size_t size, int *error);
 void fst_free(fst *table);
 
-/* Allocate the memory of one thread, for texts of at most `most` bytes. NULL: there is no memory. */
+/* Allocate the memory of one thread, for texts of at most `most` bytes. NULL: there is no memory, or `most` is 512 MB or more.
+ * Kernels read a text in blocks of 16 kB, so `most` itself takes no memory. A call allocates only for a text or a part of several blocks: its ids
+ * and offsets; the part of a stream that waits; and for kernels, if a word is longer than a block, until the next text begins. With `most` of
+ * at most 16 kB, no call allocates memory. */
 fst_work *fst_work_new(const fst *table, size_t most);
 void fst_work_free(fst_work *work);
 

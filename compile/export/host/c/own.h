@@ -14,7 +14,7 @@ uint32_t fst_own_calls(const fst_work *work);
 uint64_t fst_own_run(fst_work *work, uint32_t call);
 /* An array of the machine, or with a negative number, counted from the end, a common one; NULL without it. */
 void *fst_own_array(const fst_work *work, int role, uint64_t *size);
-/* Copy a text for kernels, with memory for `units` units of it and of other texts; return the number of its units. */
+/* Copy a text for kernels, with memory for `units` units of it and of other texts, so arrays may move; return the number of its units. */
 int64_t fst_own_put(fst_work *work, const char *text, size_t size, uint64_t units);
 
 #ifdef __cplusplus

@@ -1,14 +1,15 @@
 // Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
 
-const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(12).keys();
-const [IS_UNCHANGED, ENCODE, TRIM, SPANS] = Array(4).keys();
-const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 4096;
+const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, EARLIER, REWRITTEN, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(14).keys();
+const [IS_UNCHANGED, ENCODE, PART, TRIM, SPANS] = Array(5).keys();
+const PATHS = 2 * SPANS, CALLS = PATHS + 2, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 16384;
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
 const LONG_WORD = 1024, encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = { fatal: true, ignoreBOM: true }, strict = new TextDecoder("utf-8", STRICT);
 const EXPORTED = "expected a file of `fst export`: bytes, a response or a URL", OTHER = "the text has characters that only the Python runtime encodes";
 export { CALLS, ROLES }; // the calls and the roles of a machine follow
 const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00;
+const sizeAt = (text, at) => (text.codePointAt(at) > 0xffff ? 2 : 1); // of a character
 const aligned = (size) => Math.ceil(size / 64) * 64;
 const kindOf = (value) => (value === null ? "null" : typeof value);
 
@@ -94,6 +95,7 @@ class Tokenizer {
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
     this.roles = Array.from({ length: roles }, (_, i) => u32(rolesAt + 4 * i) - 1);
     this.addresses = this.fields.map(([at]) => this.base + at);
+    this.growth = this.fields[this.roles[REWRITTEN]]?.[2] ?? 1; // of text that is rewritten, in units for each unit
     this.begin = this.layOut(BUILT, 0, aligned(this.base + size), this.addresses);
     this.reserve(BLOCK);
     for (let i = CALLS + own; i < calls; i++) this.run(i);
@@ -114,7 +116,7 @@ class Tokenizer {
     if (missing > 0) this.kernels.memory.grow(missing);
   }
 
-  // Have working memory for texts of at most `units` units. That of a stream lies before that of its tokenizer, which moves up.
+  // Have working memory for blocks of at most `units` units. That of a stream lies before that of its tokenizer, which moves up.
   reserve(units) {
     const { tok } = this, begin = !tok || this.stop === tok.begin ? this.begin : tok.begin;
     try {
@@ -122,11 +124,11 @@ class Tokenizer {
       if (tok) tok.move(tok.units, this.layOut(WORKING, units, begin, []) + aligned(8 * this.words.length));
       this.move(units, begin);
     } catch {
-      throw new RangeError(`memory for ${units} units of text is missing; expected a shorter text, or a shorter word of a stream; encode long texts with stream()`);
+      throw new RangeError(`memory for ${units} units of text is missing; expected a shorter word`);
     }
   }
 
-  // Move the working memory up to an address, and lay it out for texts of at most `units` units: the fields and the words of all calls.
+  // Move the working memory up to an address, and lay it out for blocks of at most `units` units: the fields and the words of all calls.
   move(units, begin) {
     const addresses = [...this.addresses], wordsAt = this.layOut(WORKING, units, begin, addresses), before = this.units;
     const stop = wordsAt + aligned(8 * this.words.length), used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
@@ -152,6 +154,7 @@ class Tokenizer {
     const arrays = (roles, Type) => roles.map((role) => this.array(role, Type));
     this.text = this.array(TEXT, this.unit === 1 ? Uint8Array : Uint16Array).subarray(0, this.units);
     [this.starts, this.state, this.ids, this.idsOfSpans, this.offsets] = arrays([STARTS, STATE, IDS, IDS_SPANS, OFFSETS], Int32Array);
+    this.earlier = this.array(EARLIER, Int32Array);
     [this.contents, this.flags, this.drops] = arrays([CONTENTS, FLAGS, DROPS], Uint8Array);
     this.spans = this.array(SPANS_OF, BigUint64Array);
   }
@@ -163,45 +166,80 @@ class Tokenizer {
     return new Type(this.kernels.memory.buffer, this.addresses[place], Math.floor((size + perUnit * this.units) / Type.BYTES_PER_ELEMENT));
   }
 
-  // Copy a text to the memory of kernels; return the number of units. A lone surrogate becomes U+FFFD.
-  put(text) {
-    needText(text);
-    const kept = this.state[2 * KEPT];
-    if (text.length + kept > this.units) this.reserve(2 * (text.length + kept));
-    while (this.unit === 1) {
-      const { read, written } = encoder.encodeInto(text, this.text);
-      if (read === text.length && written + kept <= this.units) return written;
-      this.reserve(2 * this.units);
+  // Copy as much of a text as fits in `most` units to the memory of kernels; return the end of it in the text, and the number of units. A
+  // lone surrogate becomes U+FFFD.
+  put(text, at, most) {
+    let end = Math.min(at + most, text.length);
+    if (end < text.length && isHigh(text.charCodeAt(end - 1))) end--;
+    const part = text.slice(at, end);
+    if (this.unit === 1) {
+      const { read, written } = encoder.encodeInto(part, most < this.units ? this.text.subarray(0, most) : this.text);
+      return { end: at + read, units: written };
     }
-    const whole = text.toWellFormed();
+    const whole = part.toWellFormed();
     for (let i = 0; i < whole.length; i++) this.text[i] = whole.charCodeAt(i);
-    return whole.length;
+    return { end, units: whole.length };
+  }
+
+  // Copy a whole text to the memory of kernels; return the number of units.
+  putAll(text) {
+    needText(text);
+    this.reserveFor(text);
+    return this.put(text, 0, this.units).units;
+  }
+
+  // Have memory for a whole text as one block.
+  reserveFor(text) {
+    const most = (this.unit === 1 ? 3 : 1) * text.length;
+    if (most > this.units) this.reserve(most);
   }
 
   run(call) { return this.kernels.fst_run(this.wordsAt + 8 * this.calls[call][0]); }
   has(call) { return this.calls[call][1] > 0; }
 
-  // Run the kernels on a text; return the number of units that they read.
-  read(text, isUnchanged, encode) {
-    const units = this.put(text); // may make new arrays
-    this.starts[2] = this.filled = units; // kernels change the starts
-    if (this.has(isUnchanged) && this.run(isUnchanged) !== 1n) throw new RangeError(OTHER);
-    const read = this.run(encode);
-    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
+  // Encode a text or a part of one in blocks; return the end of what is read, the number of ids, and the ids and offsets of each block, those
+  // of the last one in memory that the next call overwrites. What waits after a block is read again with as much new text, so that the time is
+  // linear in a word of any size.
+  read(text, isLast, spans) {
+    const found = { at: 0, count: 0, ids: [], offsets: [] }, perUnit = this.unit === 1 ? 3 : 1;
+    for (let end = -1, waiting = 0, before = 0; end < text.length;) {
+      const kept = this.state[2 * KEPT], reserved = Math.ceil(kept / this.growth), { at } = found;
+      const left = perUnit * (text.length - at), least = this.has(spans + PART) ? Math.min(2 * waiting + kept, left) : left;
+      if (reserved + least > this.units) this.reserve(reserved + least);
+      this.state[2 * COUNT] = 0, this.state[2 * BEFORE] = before;
+      const block = this.put(text, at, this.units - reserved);
+      end = block.end;
+      waiting = block.units - this.readBlock(block.units, spans, isLast && end === text.length ? ENCODE : PART, found.count);
+      found.at = end - (waiting && this.unit === 1 ? decoder.decode(this.text.subarray(block.units - waiting, block.units)).length : waiting);
+      const count = this.state[2 * COUNT], take = end < text.length ? "slice" : "subarray";
+      found.count += count;
+      found.ids.push((spans ? this.idsOfSpans : this.ids)[take](0, count));
+      if (spans) found.offsets.push(this.offsets[take](0, 2 * count)), before += charactersOf(text, at, found.at);
+    }
+    return found;
+  }
+
+  // Run the kernels on a block; return the number of units that they read.
+  readBlock(units, spans, call, earlier) {
+    this.starts[0] = 0, this.starts[2] = units; // kernels change the starts
+    if (this.has(spans + IS_UNCHANGED) && this.run(spans + IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
+    const read = Number(this.run(spans + call));
+    if (read < 0 || read > units) throw new RangeError(OTHER);
+    if (this.earlier) this.earlier[0] = earlier;
+    if (this.has(spans + TRIM)) this.run(spans + TRIM);
     return read;
   }
 
-  // Encode a text; return the number of ids.
+  // Encode a text, as `read` does.
   encoded(text, spans) {
+    needText(text);
     this.state.fill(0);
-    this.read(text, spans + IS_UNCHANGED, spans + ENCODE);
-    if (this.has(spans + TRIM)) this.run(spans + TRIM);
-    return this.state[2 * COUNT];
+    return this.read(text, true, spans);
   }
 
-  count(text) { return this.encoded(text, 0); }
-  encodeView(text) { const count = this.encoded(text, 0); return this.ids.subarray(0, count); }
-  encode(text) { const count = this.encoded(text, 0); return this.ids.slice(0, count); }
+  count(text) { return this.encoded(text, 0).count; }
+  encodeView(text) { const { ids } = this.encoded(text, 0); return ids.length > 1 ? joined(ids, Int32Array) : ids[0]; }
+  encode(text) { return joined(this.encoded(text, 0).ids, Int32Array); }
 
   encodeBatch(texts) {
     if (!Array.isArray(texts)) throw new TypeError(`the texts are ${kindOf(texts)}; expected an array of strings`);
@@ -217,21 +255,15 @@ class Tokenizer {
 
   encodeWithOffsets(text) {
     if (!this.offsets || !this.has(SPANS + ENCODE)) throw new RangeError("the image has no offsets");
-    const count = this.encoded(text, SPANS), offsets = this.offsets.slice(0, 2 * count), places = placesOf(text);
-    return { ids: this.idsOfSpans.slice(0, count), offsets: places ? offsets.map((character) => places[character]) : offsets };
+    const { ids, offsets } = this.encoded(text, SPANS);
+    return { ids: joined(ids, Int32Array), offsets: inUnits(text, joined(offsets, Int32Array)) };
   }
 
   // Working memory of a stream.
   another() {
     const own = Object.assign(Object.create(this), { tok: this, units: 0 });
-    own.reserve(16 * BLOCK);
+    own.reserve(BLOCK);
     return own;
-  }
-
-  // Encode a part of a text; return the number of units that are read.
-  encodePart(text, isLast) {
-    this.state[2 * COUNT] = this.state[2 * BEFORE] = 0;
-    return Number(this.read(text, IS_UNCHANGED, isLast ? ENCODE : PART));
   }
 
   stream() { return new Stream(this); }
@@ -256,6 +288,8 @@ class Tokenizer {
 
   path(text) {
     if (!this.has(PATHS)) return null;
+    needText(text);
+    this.reserveFor(text);
     this.encoded(text, 0), this.state.fill(0);
     const rewritten = this.has(PATHS + 1) ? this.run(PATHS + 1) : 0n, steps = Number(rewritten || this.run(PATHS));
     const found = this.array(PATH, Int32Array), characters = [...text];
@@ -290,9 +324,7 @@ class Stream {
 
   push(text) {
     needText(text);
-    const ids = [];
-    for (let at = 0; at < text.length; at += BLOCK) this.part(text.slice(at, at + BLOCK), false).forEach((id) => ids.push(id));
-    return Int32Array.from(ids);
+    return this.part(text, false);
   }
 
   end() {
@@ -306,10 +338,9 @@ class Stream {
     const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
     if (!work.text.length) work.view(); // memory has grown
     if (!isLast && this.seen >= LONG_WORD && all.length + work.state[2 * KEPT] < 2 * this.seen) return this.rest = all, new Int32Array(0);
-    const part = all.slice(0, end), read = work.encodePart(part, isLast);
-    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.filled)) : part.slice(read);
-    this.rest = left + all.slice(end), this.seen = this.rest.length + work.state[2 * KEPT];
-    return work.ids.slice(0, work.state[2 * COUNT]);
+    const { at, ids } = work.read(all.slice(0, end), isLast, 0);
+    this.rest = all.slice(at), this.seen = this.rest.length + work.state[2 * KEPT];
+    return joined(ids, Int32Array);
   }
 }
 
@@ -355,6 +386,7 @@ class DecodeStream {
 }
 
 function joined(arrays, Type) {
+  if (arrays.length === 1) return arrays[0].slice();
   const found = new Type(arrays.reduce((sum, { length }) => sum + length, 0));
   arrays.reduce((at, array) => (found.set(array, at), at + array.length), 0);
   return found;
@@ -376,11 +408,21 @@ function textOfRun(parts) {
   }
 }
 
-// The index in the string of each character, and of the end; null if every character is one unit.
-function placesOf(text) {
-  const characters = [...text];
-  if (characters.length === text.length) return null;
-  const places = new Int32Array(characters.length + 1);
-  characters.forEach((character, i) => { places[i + 1] = places[i] + character.length; });
-  return places;
+// The number of characters of a part of a text.
+function charactersOf(text, at, end) {
+  let count = 0;
+  for (; at < end; at += sizeAt(text, at)) count++;
+  return count;
+}
+
+// Convert places in a text from characters to units of UTF-16. Nearly all places ascend; that of special ids is 0.
+function inUnits(text, places) {
+  if (!/[\ud800-\udbff]/.test(text)) return places;
+  let at = 0, character = 0;
+  return places.map((place) => {
+    if (!place) return 0;
+    for (; character < place; character++) at += sizeAt(text, at);
+    for (; character > place; character--) at -= at > 1 && sizeAt(text, at - 2) === 2 ? 2 : 1;
+    return at;
+  });
 }

@@ -17,7 +17,7 @@ class Lookup {
     const tok = this.#tok, call = CALLS + generate;
     if (generate >= tok.own || !tok.has(call)) throw new RangeError("the table has no generation; compile it with --inverse");
     tok.array(ROLES + FOUND, Int32Array).fill(0);
-    const units = tok.put(word); // may make new arrays
+    const units = tok.putAll(word); // may make new arrays
     tok.starts[2] = units;
     const read = tok.run(call), count = tok.array(ROLES + FOUND, Int32Array)[COUNT];
     const ids = tok.array(ROLES + PIECES, Int32Array).subarray(0, count), isWeighted = tok.array(ROLES + WEIGHTED, Uint8Array) !== null;

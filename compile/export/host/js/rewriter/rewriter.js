@@ -30,7 +30,7 @@ class Rewriter {
   #written(text, withSpans) {
     const tok = this.#tok, half = tok.own / 2;
     for (let needed = 1; needed;) {
-      const units = tok.put(text); // may make new arrays
+      const units = tok.putAll(text); // may make new arrays
       tok.starts[2] = units, needed = 0;
       for (let i = withSpans ? half : 0, end = i + half; i < end && !needed; i++) needed = tok.has(CALLS + i) ? Number(tok.run(CALLS + i)) : 0;
       if (needed === FAULT || needed < 0) throw new RangeError(NONE);
