@@ -20,6 +20,7 @@ from fst.cli.commands.export.command import exported
 from fst.compile import keywords
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.wordpiece.tokenizer import WordPieceTokenizer
+from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -81,7 +82,7 @@ def test_javascript_has_the_ids_and_the_spans_of_python(machine: Machine, texts:
     expected = tok.encode_batch(texts, offsets=True)
     found = node(machine.js, [["encodeWithOffsets", text] for text in texts] + [["path", "a"], ["encodeBatch", texts]])
     batch, path = found.pop(), found.pop()
-    assert (path is None) == isinstance(tok, BpeTokenizer)  # a list of merges has no automaton
+    assert (path is None) == isinstance(tok, PretokenTokenizer)  # BPE and Unigram of the layout small have no automaton
     assert (batch["ids"], batch["rowSplits"]) == (expected.ids.tolist(), expected.row_splits.tolist())
     assert expected.offsets is not None
     for place, (text, answer) in enumerate(zip(texts, found, strict=True)):
