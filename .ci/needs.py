@@ -40,7 +40,7 @@ def main() -> None:
     for wheel in sys.argv[1:]:
         with ZipFile(wheel) as files:
             for name in files.namelist():
-                if name.startswith("fst/native/") and not name.endswith(".json"):
+                if name.startswith("fst/native/") and not name.endswith((".json", ".zip")):
                     found = needed(files.read(name))
                     print(f"{Path(wheel).name} {name}: {', '.join(sorted(found)) or 'none'}")
                     if not found <= ALLOWED:
