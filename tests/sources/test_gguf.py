@@ -1,4 +1,4 @@
-"""GGUF models: ids equal those of llama.cpp, which `gguf_answers.json` contains (`support.sources.gguf`); weights are never read."""
+"""GGUF models: ids equal those of llama.cpp, stored in `gguf_answers.json` by `support.sources.gguf`; weights are never read."""
 
 from __future__ import annotations
 
@@ -86,14 +86,17 @@ def test_stand_in(tmp_path: Path) -> None:
         ({"pre": "unknown"}, "tokenizer.ggml.pre is 'unknown'; expected "),
         ({"model": "t5"}, "tokenizer.ggml.model is 't5'; expected 'gpt2' or 'llama'"),
         ({"general.name": "Phi-3 mini"}, "general.name contains phi-3: "),
+        ({"general.name": "My Modern-BERT"}, "general.name contains modern-bert: "),
+        ({"general.architecture": "jina-bert-v3"}, "general.architecture contains jina-bert-v3: "),
         ({"pre": 3}, "tokenizer.ggml.pre is 3; expected text"),
         ({"add_bos_token": "yes"}, "tokenizer.ggml.add_bos_token is 'yes'; expected true or false"),
         ({"pre": "tekken", "bos_token_id": "1"}, "tokenizer.ggml.bos_token_id is '1'; expected an id"),
         ({"pre": "tekken", "tokens": ["a"], "token_type": [1]}, "tokenizer.ggml.bos_token_id is missing; expected the id of a token"),
-        ({"merges": "a b"}, "tokenizer.ggml.merges is not a list of str"),
+        ({"merges": "a b"}, "tokenizer.ggml.merges has another type; expected a list of str"),
         ({"token_type": [1]}, "tokenizer.ggml.token_type has 1 elements; expected "),
         ({"tokens": ["a", "a"], "token_type": [1, 1]}, "tokenizer.ggml.tokens contains 'a' twice; "),
         ({"tokens": ["ab", "bc"], "token_type": [3, 3]}, "special tokens 'ab' and 'bc' may overlap in a text"),
+        ({"tokens": ["a", "b" * 5000], "token_type": [1, 3]}, "the squared lengths of special tokens have the sum 25,000,000; "),
         ({"tokens": ["<EOT>", "a"], "token_type": [1, 1]}, "token '<EOT>' is ordinary by its type, and special by its name"),
     ],
 )
@@ -110,7 +113,7 @@ def test_refused(more: dict[str, Any], message: str, tmp_path: Path) -> None:
     [("<0x41>", 1, "token '<0x41>' is missing or has another type"), ("<s>", 1, "")],
 )
 def test_types_of_scores(number: str, kind: int, message: str, tmp_path: Path) -> None:
-    """Without a token for each byte, scores are refused; a control token may as well be an ordinary one."""
+    """Scores without a token for each byte are refused; a control token may also be an ordinary token."""
     types = [kind if token == number else of for token, of in zip(CASES["by_scores"]["tokens"], CASES["by_scores"]["types"], strict=True)]
     model = written(tmp_path, by_scores(CASES, token_type=types))
     if not message:
@@ -118,6 +121,14 @@ def test_types_of_scores(number: str, kind: int, message: str, tmp_path: Path) -
         return
     with pytest.raises(fst.UnsupportedError, match=message):
         tokenizer(model)
+
+
+def test_long_pieces(tmp_path: Path) -> None:
+    """Tokens that would take minutes to be split in all ways are refused."""
+    own = by_scores(CASES)
+    more = {"tokens": [*own["tokens"], "a" * 100_000], "token_type": [*own["token_type"], 1], "scores": [*own["scores"], -1e6]}
+    with pytest.raises(fst.UnsupportedError, match=r"the squared lengths of pieces have the sum 10,000,0\d\d,\d\d\d; expected at most"):
+        tokenizer(written(tmp_path, own | more))
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Convert the metadata of a GGUF model to a ``tokenizer.json``.
 
 Every text gets the ids that ``llama_tokenize`` of llama.cpp returns with ``add_special`` and ``parse_special``: special tokens are found in
-a text, and the ids that the model wants around a text are added. A vocabulary of the kind gpt2 is byte-level BPE; its splitter has a name,
-see `fst.compile.sources.gguf.splitters`. A vocabulary of the kind llama is SentencePiece's BPE by scores, without a normalizer: each part
-between special tokens begins with a space.
+a text, and the BOS and EOS tokens that the metadata demands are added.
+
+gpt2: byte-level BPE, whose splitter has a name, see `fst.compile.sources.gguf.splitters`.
+llama: SentencePiece's BPE by scores, without a normalizer; each part between special tokens begins with a space.
 
 Source: ``src/llama-vocab.cpp`` of llama.cpp.
 """
@@ -34,8 +35,8 @@ from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import FstError, UnsupportedError, VocabularyError, not_one_of, quoted
 
 KEY = "tokenizer.ggml."
-SPECIAL = (UNKNOWN, CONTROL, USER_DEFINED)  # the types of tokens that are found in a text before it is split
-# Tokens that llama.cpp takes for special tokens by their names, whatever their types.
+SPECIAL = (UNKNOWN, CONTROL, USER_DEFINED)  # types of tokens that are found in a text before it is split
+# llama.cpp treats tokens with these names as special, whatever their types.
 NAMED = """
 <|eot_id|> <|im_end|> <|end|> <end_of_turn> <|endoftext|> <|end_of_text|> <EOT> _<EOT> [EOT] <｜end▁of▁sentence｜> <|eom_id|>
 <|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|> <|prefix|> <|fim_suffix|> <fim-suffix> <fim_suffix>
@@ -43,8 +44,9 @@ NAMED = """
 <|middle|> <|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <fim_repo> <REPO> <reponame> <|file_sep|>
 <|call|> <|calls|> <|flush|> <|return|> <|tool_response> <turn|> <eos> [EOS] [e~[
 """
-# Words in the name of a model, or the name of a splitter, for which llama.cpp removes spaces next to special tokens.
-STRIPPING = ("phi-3", "phi3")
+# Parts of names of models and architectures for which llama.cpp removes spaces next to special tokens.
+STRIPPING = {"general.name": ("phi-3", "phi3", "modern-bert"), "general.architecture": ("nomic-bert-moe", "jina-bert-v3")}
+MOST_SQUARES = 1 << 24  # maximum sum of the squared lengths of special tokens, because comparing them takes this much memory
 Document = dict[str, Any]
 
 
@@ -67,21 +69,21 @@ class _Vocabulary:
         self._check()
 
     def text(self, name: str, default: str) -> str:
-        """A text of the metadata."""
+        """A text in the metadata."""
         found = self._values.get(KEY + name, default)
         if not isinstance(found, str):
             raise ValueError(f"{KEY}{name} is {quoted(found)}; expected text")
         return found
 
     def flag(self, name: str, default: bool) -> bool:
-        """A bool of the metadata."""
+        """A bool in the metadata."""
         found = self._values.get(KEY + name, default)
         if not isinstance(found, bool):
             raise ValueError(f"{KEY}{name} is {quoted(found)}; expected true or false")
         return found
 
     def id(self, name: str, default: int) -> int:
-        """The id of a special token, such as ``bos``. If no token has the id in the metadata, it is the default."""
+        """The id of a special token, such as ``bos``: the id in the metadata if a token has it, otherwise the default."""
         found = self._values.get(f"{KEY}{name}_token_id", default)
         if type(found) is not int:
             raise ValueError(f"{KEY}{name}_token_id is {quoted(found)}; expected an id")
@@ -97,16 +99,16 @@ class _Vocabulary:
             raise ValueError(f"{KEY}merges is missing; expected the merges of BPE")
         return found
 
-    def is_named(self, words: Sequence[str]) -> bool:
-        """Whether the name of the model contains one of several words, in lower case."""
-        name = self._values.get("general.name", "")
-        return isinstance(name, str) and any(word in name.lower() for word in words)
+    def name(self, key: str) -> str:
+        """A name of the model in lower case, or an empty text."""
+        found = self._values.get(key)
+        return found.lower() if isinstance(found, str) else ""
 
     def _list(self, name: str, kind: type) -> list[Any]:
         found = self._values.get(KEY + name, [])
         values = found.tolist() if isinstance(found, np.ndarray) else found
         if not isinstance(values, list) or not all(type(value) is kind for value in values):
-            raise ValueError(f"{KEY}{name} is not a list of {kind.__name__}")
+            raise ValueError(f"{KEY}{name} has another type; expected a list of {kind.__name__}")
         return values
 
     def _check(self) -> None:
@@ -141,8 +143,9 @@ def exported(path: Path) -> Document:
 def _document(of: _Vocabulary) -> Document:
     if of.kind not in KINDS:
         raise UnsupportedError(not_one_of(f"{KEY}model", of.kind, KINDS))
-    if of.is_named(STRIPPING):
-        raise UnsupportedError(f"general.name contains {STRIPPING[0]}: llama.cpp removes spaces after its special tokens")
+    for key, part in ((key, part) for key, parts in STRIPPING.items() for part in parts):
+        if part in of.name(key):
+            raise UnsupportedError(f"{key} contains {part}: llama.cpp removes spaces next to its special tokens")
     _need_apart([token for token, kind in zip(of.tokens, of.types, strict=True) if kind in SPECIAL])
     return KINDS[of.kind](of)
 
@@ -151,6 +154,9 @@ def _need_apart(special: Sequence[str]) -> None:
     """Refuse special tokens that may overlap in a text, because llama.cpp finds the longest token of all first. Runs of one character are
     allowed: the longest of all is also the longest at the first place.
     """
+    squares = sum(len(token) ** 2 for token in special)
+    if squares > MOST_SQUARES:
+        raise UnsupportedError(f"the squared lengths of special tokens have the sum {squares:,}; expected at most {MOST_SQUARES:,}")
     beginnings = {token[:size]: token for token in special for size in range(1, len(token))}
     for token in special:
         for size in range(1, len(token)):
@@ -171,7 +177,7 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 
 
 def _pairs(merges: Sequence[str]) -> list[list[str]]:
-    """The two tokens of each merge. The first may begin with a space; the space that divides them is not the first character."""
+    """The two tokens of each merge. They are divided at the first space after the first character, which may be a space itself."""
     return [[merge[: (place := merge.find(" ", 1))], merge[place + 1 :]] for merge in merges]
 
 
@@ -199,7 +205,7 @@ def _by_scores(of: _Vocabulary) -> Document:
 
 
 def _merges(of: _Vocabulary) -> list[tuple[str, str]]:
-    """The merges that scores determine. Merges make every token but special tokens, which are cut out of a text before.
+    """The merges that scores determine. Merges make every token except special tokens, which are cut out of the text first.
 
     Raises:
         UnsupportedError: a token for a byte is missing, or merges may make a special token or a token for a byte.
@@ -234,7 +240,7 @@ KINDS: Mapping[str, Callable[[_Vocabulary], Document]] = {"gpt2": _byte_level, "
 
 
 def _around(of: _Vocabulary, adds_bos: bool, *, bos: int, eos: int) -> tuple[list[int], list[int]]:
-    """The ids before and after a text. `adds_bos`, `bos`, `eos`: the values that the metadata may lack."""
+    """The ids before and after a text. `adds_bos`, `bos`, `eos`: the defaults of missing keys."""
     before = [of.id("bos", bos)] if of.flag("add_bos_token", adds_bos) else []
     after = [of.id("eos", eos)] if of.flag("add_eos_token", False) else []
     return before, after

@@ -22,6 +22,7 @@ from fst.tables.header import AddedTokens, ContextualToken, StepsDecoder
 from fst.text.whitespace import SPACE
 
 INPUTS = ["input_ids", "attention_mask"]
+MOST_SQUARES = 1 << 33  # maximum sum of the squared lengths of pieces, because finding merges takes this many steps
 
 
 def bpe_model(model: SentencePieceModel) -> BpeModel:
@@ -52,8 +53,11 @@ def merges_of(model: SentencePieceModel, pieces: Mapping[str, int]) -> list[tupl
     """The merge list of a model of the kind bpe, the lowest rank first. `pieces`: the pieces that merges may make or use, and their ids.
 
     Raises:
-        UnsupportedError: merges may make a piece from unknown characters, or a piece of type UNUSED.
+        UnsupportedError: merges may make a piece from unknown characters, or a piece of type UNUSED; or pieces are too long.
     """
+    squares = sum(len(piece) ** 2 for piece in model.pieces)
+    if squares > MOST_SQUARES:
+        raise UnsupportedError(f"the squared lengths of pieces have the sum {squares:,}; expected at most {MOST_SQUARES:,}")
     characters = {piece for piece in pieces if len(piece) == 1}
     scores = {piece: model.scores[number] for piece, number in pieces.items() if piece not in characters}
     _need_known_parts(model, characters, scores)
