@@ -1,6 +1,7 @@
 """Images: the arrays of a table and the calls of its program, in one file that hosts map and use without a parser.
 
-All numbers are little-endian. Arrays begin at multiples of `ALIGNMENT` bytes::
+All numbers are little-endian. Arrays begin at multiples of `ALIGNMENT` bytes. Hosts write only `WORKING` arrays, and only the size of
+these depends on the text::
 
     magic[8] | u64 checksum | u64 abi | u64 size | u32 unit, fields, words, calls, roles, own | fields | words | calls | roles | arrays
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.core.prepared import PreparedCall
 from fst.machines.lookup.layout import MAX_ANALYSES, MAX_FOUND
@@ -27,16 +26,15 @@ def of_lookup(lookup: Lookup) -> Export:
     tokens = contents_of(map(str.encode, lookup._pieces))
     has_both = lookup._table.metadata.settings.generator is not None
     runners = [each._encoder._ids_runner for each in (lookup, *([lookup.inverted()] if has_both else []))]
-    weighted = np.ones(1, np.uint8) if lookup._table.is_weighted else None
-    return Export(partial(lookup_calls, runners, weighted), tokens, builds(lookup._encoder, tokens), "lookup")
+    return Export(partial(lookup_calls, runners, lookup._table.is_weighted), tokens, builds(lookup._encoder, tokens), "lookup")
 
 
-def lookup_calls(runners: list[Runner], weighted: NDArray[np.uint8] | None, units: int) -> Calls:
+def lookup_calls(runners: list[Runner], is_weighted: bool, units: int) -> Calls:
     """Prepare the calls of a look-up.
 
     Args:
         runners: of analysis, and of generation if the table has it.
-        weighted: uint8[1] if a weight follows each analysis.
+        is_weighted: whether a weight follows each analysis; then there is an array "weighted".
         units: the maximum number of units of a word.
     """
     work, text, starts = runners[0].workspaces.take().work, np.zeros(units + PAST_END, np.uint16), np.zeros(2, np.int64)
@@ -46,6 +44,6 @@ def lookup_calls(runners: list[Runner], weighted: NDArray[np.uint8] | None, unit
         PreparedCall(runner._rows, text, starts, NO_MORE, runner.arguments, output, work) for runner in runners
     ]
     arrays = {"text": text, "starts": starts, "state": work.state, "pieces": pieces, "found": work.state}
-    if weighted is not None:
-        arrays["weighted"] = weighted
+    if is_weighted:
+        arrays["weighted"] = np.zeros(1, np.uint8)
     return Calls(units, arrays, dict(zip(("analyse", "generate"), calls, strict=False)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from support.conformance.samples import SAMPLES
-from support.hosts import C, FstError, folder_of, needs_c, needs_node, node
+from support.hosts import FstError, Guiding, folder_of, needs_c, needs_node, node
 
 import fst
 
@@ -76,26 +75,3 @@ def test_c_has_the_masks_and_states_of_python(machine: Machine) -> None:
         assert host.ask("step", state, 0) == host.ask("is_final", state) == OTHER
         with pytest.raises(FstError, match=str(OTHER)):
             host.mask(state)
-
-
-class Guiding(C):
-    """The C host of an exported guide."""
-
-    sources = ("guide.c",)
-
-    def ask(self, name: str, state: int | None = None, number: int | None = None) -> int:
-        """The result of a function of guide.h."""
-        call = getattr(self.library, f"fst_guide_{name}")
-        call.restype = ctypes.c_int64
-        given = [*([] if state is None else [ctypes.c_int64(state)]), *([] if number is None else [ctypes.c_int32(number)])]
-        found: int = call(self.work, *given)
-        return found
-
-    def mask(self, state: int) -> list[int]:
-        """The mask of a state."""
-        words, call = ctypes.POINTER(ctypes.c_uint32)(), self.library.fst_guide_mask
-        call.restype = ctypes.c_int64
-        count = call(self.work, ctypes.c_int64(state), ctypes.byref(words))
-        if count < 0:
-            raise FstError(count)
-        return [words[place] for place in range(count)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.conformance.samples import SAMPLES
-from support.hosts import C, FstError, Ids, folder_of, needs_c, needs_node, node
+from support.hosts import FstError, LookingUp, folder_of, needs_c, needs_node, node
 
 import fst
 from fst.compile import lookup
@@ -94,28 +93,3 @@ def test_words_that_take_too_many_steps_are_errors(machine: Machine) -> None:
     error, found = node(machine.folder, [["lookup", "a" * 5000], ["lookup", "a"]], "lookup")
     assert error.startswith("RangeError: the word takes so many steps")
     assert found == machine.words("a")
-
-
-class Analysis(ctypes.Structure):
-    """`fst_analysis`."""
-
-    _fields_ = [("pieces", Ids), ("count", ctypes.c_size_t), ("weight", ctypes.c_float)]
-
-
-class LookingUp(C):
-    """The C host of an exported look-up."""
-
-    sources = ("lookup.c",)
-
-    def look_up(self, word: bytes, generate: int) -> tuple[list[str], list[float], bool]:
-        """The analyses of a word, their weights, and whether there are no more."""
-        found, is_complete, call = (Analysis * 4096)(), ctypes.c_int(-1), self.library.fst_lookup
-        call.restype = ctypes.c_int64
-        arguments = self.work, word, ctypes.c_size_t(len(word)), ctypes.c_int(generate), found
-        count = call(*arguments, ctypes.c_size_t(4096), ctypes.byref(is_complete))
-        if count < 0:
-            raise FstError(count)
-        assert call(*arguments, ctypes.c_size_t(0), None) == count
-        some = found[:count]
-        texts = [self.decode(each.pieces[: each.count], skip_special_tokens=False).decode() for each in some]
-        return texts, [each.weight for each in some], bool(is_complete.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from support.conformance.samples import SAMPLES
-from support.hosts import C, FstError, Ids, folder_of, in_utf_16, needs_c, needs_node, node
+from support.hosts import FstError, Rewriting, folder_of, in_utf_16, needs_c, needs_node, node
 
 import fst
 
@@ -99,20 +98,3 @@ def test_texts_that_become_too_long_are_errors(machine: Machine) -> None:
 def units(text: str) -> int:
     """The number of units of UTF-16."""
     return len(text.encode("utf-16-le")) // 2
-
-
-class Rewriting(C):
-    """The C host of an exported rewriter."""
-
-    sources = ("rewriter.c",)
-
-    def rewrite(self, text: bytes, *, offsets: bool = False) -> tuple[bytes, list[list[int]]]:
-        """The new text, and the spans of its bytes if they are requested."""
-        new, spans = ctypes.c_void_p(), Ids()
-        self.library.fst_rewrite.restype = ctypes.c_int64
-        wanted = ctypes.byref(spans) if offsets else None
-        size = self.library.fst_rewrite(self.work, text, ctypes.c_size_t(len(text)), ctypes.byref(new), wanted)
-        if size < 0:
-            raise FstError(size)
-        found = np.ctypeslib.as_array(spans, (size, 2)).tolist() if offsets and size else []
-        return ctypes.string_at(new, size) if size else b"", found

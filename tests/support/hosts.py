@@ -111,6 +111,71 @@ class C:
         return found
 
 
+class Guiding(C):
+    """The C host of an exported guide."""
+
+    sources = ("guide.c",)
+
+    def ask(self, name: str, state: int | None = None, number: int | None = None) -> int:
+        """The result of a function of guide.h."""
+        call = getattr(self.library, f"fst_guide_{name}")
+        call.restype = ctypes.c_int64
+        given = [*([] if state is None else [ctypes.c_int64(state)]), *([] if number is None else [ctypes.c_int32(number)])]
+        found: int = call(self.work, *given)
+        return found
+
+    def mask(self, state: int) -> list[int]:
+        """The mask of a state."""
+        words, call = ctypes.POINTER(ctypes.c_uint32)(), self.library.fst_guide_mask
+        call.restype = ctypes.c_int64
+        count = call(self.work, ctypes.c_int64(state), ctypes.byref(words))
+        if count < 0:
+            raise FstError(count)
+        return [words[place] for place in range(count)]
+
+
+class Analysis(ctypes.Structure):
+    """`fst_analysis`."""
+
+    _fields_ = [("pieces", Ids), ("count", ctypes.c_size_t), ("weight", ctypes.c_float)]
+
+
+class LookingUp(C):
+    """The C host of an exported look-up."""
+
+    sources = ("lookup.c",)
+
+    def look_up(self, word: bytes, generate: int) -> tuple[list[str], list[float], bool]:
+        """The analyses of a word, their weights, and whether there are no more."""
+        found, is_complete, call = (Analysis * 4096)(), ctypes.c_int(-1), self.library.fst_lookup
+        call.restype = ctypes.c_int64
+        arguments = self.work, word, ctypes.c_size_t(len(word)), ctypes.c_int(generate), found
+        count = call(*arguments, ctypes.c_size_t(4096), ctypes.byref(is_complete))
+        if count < 0:
+            raise FstError(count)
+        assert call(*arguments, ctypes.c_size_t(0), None) == count
+        some = found[:count]
+        texts = [self.decode(each.pieces[: each.count], skip_special_tokens=False).decode() for each in some]
+        return texts, [each.weight for each in some], bool(is_complete.value)
+
+
+class Rewriting(C):
+    """The C host of an exported rewriter."""
+
+    sources = ("rewriter.c",)
+
+    def rewrite(self, text: bytes, *, offsets: bool = False) -> tuple[bytes, list[list[int]]]:
+        """The new text, and the spans of its bytes if they are requested."""
+        new, spans = ctypes.c_void_p(), Ids()
+        self.library.fst_rewrite.restype = ctypes.c_int64
+        wanted = ctypes.byref(spans) if offsets else None
+        size = self.library.fst_rewrite(self.work, text, ctypes.c_size_t(len(text)), ctypes.byref(new), wanted)
+        if size < 0:
+            raise FstError(size)
+        found = np.ctypeslib.as_array(spans, (size, 2)).tolist() if offsets and size else []
+        return ctypes.string_at(new, size) if size else b"", found
+
+
 def _checked(count: int) -> int:
     if count < 0:
         raise FstError(count)

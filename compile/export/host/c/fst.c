@@ -82,14 +82,16 @@ static int prove(fst *t, const char *image, size_t size) {
     uint64_t tables = sizeof *h + h->fields * (uint64_t)sizeof(field) + h->words * (uint64_t)sizeof(word) + h->calls * (uint64_t)sizeof(call);
     if (h->calls < CALLS || h->own > h->calls - CALLS || h->roles < ROLES || tables + h->roles * (uint64_t)4 > size || (h->unit != 1 && h->unit != 2)) return FST_IMAGE;
     for (const field *f = t->fields; f < t->fields + h->fields; f++)
-        if (f->size > MOST_BYTES || f->per_unit > MOST_PER_UNIT || (is_stored(f) && (f->at % 8 || f->at > size || f->size > size - f->at)))
+        if (f->size > MOST_BYTES || f->per_unit > (f->at == WORKING ? MOST_PER_UNIT : 0) ||
+            (is_stored(f) && (f->at % 8 || f->at > size || f->size > size - f->at)))
             return FST_IMAGE;
     for (const word *x = t->words; x < t->words + h->words; x++)
         if (x->field > h->fields) return FST_IMAGE;
     for (const call *c = t->calls; c < t->calls + h->calls; c++)
         if (c->first > h->words || c->count > h->words - c->first) return FST_IMAGE;
     for (uint32_t i = 0; i < h->roles; i++)
-        if (t->roles[i] > h->fields || (i < IDS && !t->roles[i]) || (i <= REWRITTEN && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
+        if (t->roles[i] > h->fields || (i < IDS && !t->roles[i]) ||
+            ((i <= REWRITTEN || i >= ROLES) && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
             return FST_IMAGE;
     return room(t, TEXT, 0) < PAST_END * h->unit || t->fields[t->roles[TEXT] - 1].per_unit < h->unit || room(t, STARTS, 0) < 16 ||
            room(t, STATE, 0) < (BEFORE + 1) * 8 || (t->roles[EARLIER] && room(t, EARLIER, 0) < 8) ? FST_IMAGE : 0;
