@@ -153,12 +153,17 @@ def _files(loaded: Loaded, objects: Objects, kind: str, cpu: str) -> dict[str, b
     elif kind != "image":
         found["fst.obj" if "windows" in cpu else "fst.o"] = objects.object_for(cpu)
     if kind in HOSTS:
-        found |= _host_files(kind, loaded.host)
+        found |= host_files(kind, loaded.host)
     return found
 
 
-def _host_files(kind: str, machine: str) -> dict[str, bytes]:
-    """The files of a folder that are the same for all tables of a machine. A machine's own files replace those with the same names."""
+def host_files(kind: str, machine: str) -> dict[str, bytes]:
+    """The files of a folder that are the same for all tables of a machine. A machine's own files replace those with the same names.
+
+    Args:
+        kind: a key of `HOSTS`.
+        machine: the name of the machine's files; "" for those of encoders.
+    """
     language, names = HOSTS[kind]
     host = files("fst.compile.export") / "host" / language
     found = {name: (host / name).read_bytes() for name in names}
