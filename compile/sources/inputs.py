@@ -11,7 +11,7 @@ from errno import ENAMETOOLONG
 from hashlib import sha256
 from pathlib import Path
 
-from fst.compile.files import MAX_SOURCE_BYTES
+from fst.compile.files import MAX_SOURCE_BYTES, beginning
 from fst.core import regular_files
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
@@ -121,8 +121,8 @@ def _digest(path: Path) -> str | None:
     """The digest of the bytes of a file, which may be packed; None for a folder. Of a GGUF model, only the header is read."""
     if path.is_dir():
         return None
-    if path.suffix == GGUF:
-        from fst.compile.sources.gguf.header import header_of
+    from fst.compile.sources.gguf import header
 
-        return sha256(header_of(path).data).hexdigest()
+    if header.begins_model(beginning(path, len(header.MAGIC))):
+        return sha256(header.header_of(path).data).hexdigest()
     return sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()

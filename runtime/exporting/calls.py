@@ -70,9 +70,9 @@ def calls(encoder: Encoder, units: int) -> Calls:
     """
     runner, spans = encoder._ids_runner, _spans_runner(encoder)
     if not runner.encodes_all:
-        raise UnsupportedError("the vocabulary has no unk_id, and programs report no unknown characters; name an unknown token as unk_id")
+        raise UnsupportedError("unk_id is missing; expected the id of an unknown token, because exports report no unknown characters")
     if not runner.can_be_short:
-        raise UnsupportedError(f"{encoder._table.kind} tables whose texts can only be read in batches cannot be exported")
+        raise UnsupportedError(f"a {encoder._table.kind} table reads texts only in batches; expected a table that reads single texts")
     workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
     common = encoder._special_ids, workspace, np.zeros(units + PAST_END, runner.unit_type), starts, units
     if spans:  # without spans, kernels for spans are as fast as kernels for ids

@@ -28,7 +28,7 @@ def of_searcher(searcher: Searcher) -> Export:
         UnsupportedError: a keyword is empty.
     """
     if searcher._matcher._empties:
-        raise UnsupportedError("a keyword is empty, and programs find no empty matches; expected keywords of which none is empty")
+        raise UnsupportedError("a keyword is empty; expected keywords with characters, because exports find no empty matches")
     return Export(partial(calls, searcher._matcher))
 
 

@@ -1,4 +1,4 @@
-"""Exports: all that a host without Python needs to run a machine."""
+"""An export: the calls and the bytes with which a host without Python runs a machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Export(NamedTuple):
     """The export of a machine.
 
     Attributes:
-        calls: a function that prepares the calls for texts of at most a number of units.
+        calls: a function that prepares the calls; its argument is the maximum number of units of a text.
         tokens: the bytes of ids, from which a host decodes ids; None if ids are not decoded.
         builds: the calls that build arrays of the table when an image is loaded.
         host: the name of the files that a host needs in addition to `fst`; "" if it needs no other files.

@@ -95,7 +95,7 @@ def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
     """A table with an empty keyword is refused, and the message contains this reason."""
     keywords(["a", ""], allow_empty=True).save(tmp_path / "empty.npz")
     error = error_of(call("export", tmp_path / "empty.npz", "--target", "image", "-o", folder, code=1))
-    assert error == "a keyword is empty, and programs find no empty matches; expected keywords of which none is empty"
+    assert error == "a keyword is empty; expected keywords with characters, because exports find no empty matches"
     assert not folder.exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 from pathlib import Path
@@ -61,9 +62,10 @@ def test_ids_around_a_text(tmp_path: Path) -> None:
     assert fst.Tokenizer(tokenizer(written(tmp_path, byte_level(CASES, "llama-bpe") | {"bos_token_id": 516}))).encode("").tolist() == [516]
 
 
-def test_weights_are_not_read(tmp_path: Path) -> None:
-    """The header determines the table and the digest of a source; bytes after it change neither."""
-    model = written(tmp_path, by_scores(CASES))
+@pytest.mark.parametrize("name", ["model.gguf", "blob"])
+def test_weights_are_not_read(name: str, tmp_path: Path) -> None:
+    """The header determines the table and the digest of a source, whatever the file's name; bytes after the header change neither."""
+    model = written(tmp_path, by_scores(CASES), name)
     before, digest, size = headers.header_of(model).data, contents_of(model), model.stat().st_size
     with model.open("r+b") as file:
         file.truncate(1 << 40)  # a sparse file
@@ -135,6 +137,7 @@ def test_long_pieces(tmp_path: Path) -> None:
     ("data", "message"),
     [
         (b"GGUF", "is cut short in its metadata"),
+        (gzip.compress(header({"a": 1})), "is packed with gzip; expected a GGUF model; unpack it"),
         (header({"a": 1}, version=1), "has version 1; expected little-endian, version 2 or 3"),
         (header({"a": 1}, version=3 << 24), "is big-endian; expected little-endian"),
         (header({"a": "text"})[:-1], "is cut short in its metadata"),
@@ -143,7 +146,7 @@ def test_long_pieces(tmp_path: Path) -> None:
         (header({"a": 1})[:-8] + struct.pack("<II", 13, 0), "the metadata has a value of type 13; expected types 0 to 12"),
         (header({"a": 1})[:-8] + struct.pack("<IIQ", 9, 8, 1 << 50), "the metadata has an array of 1,125,899,906,842,624 elements"),
         (header({"a": 1})[:-8] + struct.pack("<IIQ", 9, 6, 1 << 50), "the metadata is larger than 256 MiB"),
-        (header({"a": 1})[:-8] + struct.pack("<I", 9) + struct.pack("<IQ", 9, 1) * 9, "the metadata has a value of type 9"),
+        (header({"a": 1})[:-8] + struct.pack("<I", 9) + struct.pack("<IQ", 9, 1) * 9, "the metadata has arrays of more than 4 levels"),
         (header({"a": 1}).replace(b"\1\0\0\0\0\0\0\0a", b"\1\0\0\0\0\0\0\0a" + struct.pack("<II", 4, 1), 1), ""),
         (header({"a": 1})[:16] + struct.pack("<Q", 2) + header({"a": 1})[24:] * 2, "the metadata has the key 'a' twice"),
         (header({"a": 1}), "tokenizer.ggml.tokens is missing; expected the tokens of a vocabulary"),

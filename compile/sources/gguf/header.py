@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from fst.compile.files import MAX_SOURCE_BYTES
+from fst.compile.files import GZIP, MAX_SOURCE_BYTES
 from fst.core import regular_files
 from fst.errors import VocabularyError, quoted
 
@@ -27,8 +27,8 @@ MAGIC, VERSIONS = b"GGUF", (2, 3)
 NUMBERS = dict(enumerate(("<u1", "<i1", "<u2", "<i2", "<u4", "<i4", "<f4", "?"))) | {10: "<u8", 11: "<i8", 12: "<f8"}  # type → dtype
 STRING, ARRAY = 8, 9
 MOST_PAIRS = 1 << 16
-BLOCK = 1 << 20  # the number of bytes to read at once
-MOST_DEPTH = 4  # of arrays in arrays
+BLOCK = 1 << 20  # minimum number of bytes of a read
+MOST_DEPTH = 4  # maximum number of levels of arrays in arrays
 
 
 class Header(NamedTuple):
@@ -49,7 +49,7 @@ class _Reader:
 
     Attributes:
         data: the bytes that were read.
-        at: the number of these bytes that were taken.
+        at: the number of bytes that were taken.
     """
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
@@ -81,7 +81,9 @@ class _Reader:
         """The next value of a type."""
         if kind == STRING:
             return self.string()
-        if kind == ARRAY and depth < MOST_DEPTH:
+        if kind == ARRAY:
+            if depth == MOST_DEPTH:
+                raise VocabularyError(f"{self._path}: the metadata has arrays of more than {MOST_DEPTH} levels; download the file again")
             return self._array(self.number("<I"), self.number(), depth + 1)
         if kind not in NUMBERS:
             raise VocabularyError(f"{self._path}: the metadata has a value of type {kind}; expected types 0 to 12: download the file again")
@@ -96,7 +98,7 @@ class _Reader:
         if kind in NUMBERS:
             return self.numbers(kind, count)
         if count > (MAX_SOURCE_BYTES - self.at) // 8:  # each string or array has at least 8 bytes
-            raise VocabularyError(f"{self._path}: the metadata has an array of {count:,} elements; expected fewer than its bytes")
+            raise VocabularyError(f"{self._path}: the metadata has an array of {count:,} elements; expected at most one for each 8 bytes")
         return [self.value(kind, depth) for _ in range(count)]
 
 
@@ -114,8 +116,10 @@ def header_of(path: Path) -> Header:
     regular_files.need_regular(path, VocabularyError)
     with path.open("rb") as file:
         reader = _Reader(file, path)
-        if reader.take(4) != MAGIC:
-            raise VocabularyError(f"{path} does not begin with {MAGIC.decode()}; expected a GGUF model")
+        begun = reader.take(len(MAGIC))
+        if begun != MAGIC:
+            found = "is packed with gzip" if begun.startswith(GZIP) else f"does not begin with {MAGIC.decode()}"
+            raise VocabularyError(f"{path} {found}; expected a GGUF model; unpack it, or name another file")
         version = reader.number("<I")
         if version not in VERSIONS:
             has = "is big-endian" if version.to_bytes(4, "big")[0] else f"has version {version}"
@@ -132,6 +136,6 @@ def _pairs(reader: _Reader, count: int, path: Path) -> Iterator[tuple[str, Any]]
     for _ in range(count):
         key = reader.string()
         if key in known:
-            raise VocabularyError(f"{path}: the metadata has the key {quoted(key)} twice; expected it once")
+            raise VocabularyError(f"{path}: the metadata has the key {quoted(key)} twice; expected each key once")
         known.add(key)
         yield key, reader.value(reader.number("<I"))

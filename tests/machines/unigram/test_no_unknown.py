@@ -146,10 +146,10 @@ def test_stand_ins_raise_the_error() -> None:
 
 
 def test_exports_are_refused() -> None:
-    """A table without an unknown token cannot be exported, because programs have no such error."""
+    """A table without an unknown token cannot be exported, because exports have no such error."""
     from fst.runtime.exporting.calls import calls
 
-    with pytest.raises(UnsupportedError, match="the vocabulary has no unk_id, and programs report no unknown characters"):
+    with pytest.raises(UnsupportedError, match="unk_id is missing; expected the id of an unknown token"):
         calls(small(), 64)
 
 

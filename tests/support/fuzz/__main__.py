@@ -2,7 +2,7 @@
 
 Kernels run as plain Python, so that their branches count as coverage, and an index after the end of an array is an error. An input that
 raises another error than those of this package, takes more than 20 s, or takes more than 2 GB of memory is written to a file
-``NAME-crash-DIGEST``. Without names, all readers take their turns; --list prints them.
+``NAME-crash-DIGEST``. Without names, all readers run in turn; --list prints them.
 """
 
 from __future__ import annotations

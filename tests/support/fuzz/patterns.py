@@ -69,7 +69,7 @@ def _tokenizer() -> Any:
 
 
 def _guided(**options: Any) -> Callable[[Path], Any]:
-    """A function that makes a guide of the text in a file, and takes a few steps. The name of each option is that of the guide."""
+    """A function that makes a guide of the text in a file, and takes a few steps. `options` of the guide may be functions of this text."""
 
     def read(folder: Path) -> None:
         data = (folder / "input").read_bytes()

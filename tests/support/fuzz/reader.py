@@ -35,8 +35,8 @@ class Reader(NamedTuple):
     found: Sequence[bytes] = ()
 
     def check(self, data: bytes) -> bool:
-        """Read an input; return whether it is accepted. The errors of this package are allowed, as are its warnings, and a missing file of
-        several; all else is raised.
+        """Read an input; return whether it is accepted. Errors and warnings of this package are allowed, and so is a missing file if an
+        input has several. All other errors and warnings are raised.
         """
         with TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("error")
