@@ -3,7 +3,7 @@
     python .ci/pack.py WHEEL NATIVE OUTPUT [HEADERS]
 
 NATIVE is the folder that ``fst warmup --native`` writes. With HEADERS, the folder of the headers of a version of Python, the wheels are
-those for this version without the interpreter's lock, for Linux; their native code differs only in the extension. The modification times in
+those for this version without the interpreter's lock, for Linux. Their native code differs only in the extension. The modification times in
 all wheels are SOURCE_DATE_EPOCH.
 """
 
@@ -23,7 +23,7 @@ from fst.compile.export.platforms import PLATFORMS, Platform, extension
 
 PYTHON = "cp310-abi3"
 VERSION = re.compile(r"#define PY_(MAJOR|MINOR)_VERSION\s+(\d+)")
-BUILT_WITH = ("numba", "llvmlite", "ziglang")  # what makes native code; none of it is in a wheel
+BUILT_WITH = ("numba", "llvmlite", "ziglang")  # the tools that make native code; a wheel contains none of them
 # Libraries from which data in the package was read: name, version, license, the data.
 DATA_OF = [
     ("tokenizers", "0.23.3", "Apache-2.0", "fst/compile/text/characters/characters.tsv, fst/compile/patterns/properties.tsv"),
