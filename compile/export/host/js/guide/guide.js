@@ -33,11 +33,12 @@ class Guide {
 
   // The numbers after a call with two numbers.
   #ask(call, state, id) {
-    const limits = `from -1 to ${this.states - 1}, from start or step()`;
-    if (!Number.isInteger(state) || state < -1 || state >= this.states) throw new RangeError(`a state is ${String(state)}; expected an integer ${limits}`);
+    if (!Number.isInteger(state) || state < -1 || state >= this.states) throw this.#wrong(`a state is ${String(state)}`);
     const numbers = this.#tok.array(ROLES + NUMBERS, BigInt64Array);
     numbers[0] = BigInt(state), numbers[1] = BigInt(id);
-    if (this.#tok.run(CALLS + call) !== 0n) throw new RangeError(`the image refuses state ${state}; expected an integer ${limits}`);
+    if (this.#tok.run(CALLS + call) !== 0n) throw this.#wrong(`the image refuses state ${state}`);
     return numbers;
   }
+
+  #wrong(problem) { return new RangeError(`${problem}; expected an integer from -1 to ${this.states - 1}, from start or step()`); }
 }
