@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
+from typing import Any
 
 import pytest
 from support.shared_data import REPOSITORY
 
-if sys.version_info < (3, 11):
-    pytest.skip("tomllib is in Python 3.11", allow_module_level=True)
 if not (REPOSITORY / ".github").exists():
     pytest.skip("the source distribution has no workflows", allow_module_level=True)
-import tomllib
+tomllib: Any = pytest.importorskip("tomllib", reason="the classifiers are read by Python 3.11 or later")
 
 WORKFLOWS = {path.stem: path.read_text(encoding="utf-8") for path in (REPOSITORY / ".github" / "workflows").glob("*.yml")}
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
