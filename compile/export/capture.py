@@ -7,6 +7,7 @@ function is optimized.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,11 @@ def captured(entry: str, result: Any) -> Captured:
     module = ir.Module()
     generate_entry(module, entry, result, lambda _, kind, of: ir.Function(module, kind, of.fndesc.llvm_func_name))
     return Captured(entry, (str(module), str(result.library._get_module_for_linking())))
+
+
+def symbol_of(key: str) -> str:
+    """The name of the entry of the kernel with a key."""
+    return f"fst_{sha256(key.encode()).hexdigest()[:16]}"
 
 
 def without_elements(argument: Any) -> Any:

@@ -11,11 +11,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from fst.compile.export.capture import SETTINGS, captured, without_elements
+from fst.compile.export.capture import SETTINGS, captured, symbol_of, without_elements
 from fst.compile.export.code import ALLOWED, HOST, hide, machine_of, need_no_library, optimize
 from fst.compile.export.targets import Target
 from fst.core import native
@@ -101,7 +100,7 @@ def native_kernel(kernel: Kernel) -> NativeKernel:
     from fst.core.kernel_cache import modules_of
 
     function, key = getattr(import_module(kernel.module), kernel.name), native.key_of(*kernel)
-    symbol = f"fst_{sha256(key.encode()).hexdigest()[:16]}"
+    symbol = symbol_of(key)
     result: Any = translated(*kernel)
     entry, code = captured(symbol, result).modules
     sources = frozenset(modules_of(function.py_func.__code__.co_filename))

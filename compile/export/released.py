@@ -57,9 +57,9 @@ def release() -> Release | None:
     try:
         with ZipFile(path) as file:
             manifest = json.loads(file.read(MANIFEST))
-        if manifest["digest"] != native.digest_of(manifest["sources"]):
-            return None
     except OSError:
+        return None
+    if not native.is_of(manifest):
         return None
     modules = ({key: bytes.fromhex(forms) for key, forms in kernels.items()} for kernels in manifest["modules"])
     return Release(path, map(Module, modules))

@@ -140,7 +140,7 @@ def loaded() -> Library | str:
         manifest = json.loads((FOLDER / "manifest.json").read_bytes())
     except OSError:
         return ABSENT
-    if manifest["abi"] != ABI or not _is_of(manifest):
+    if manifest["abi"] != ABI or not is_of(manifest):
         return EDITED
     try:
         calls = extension(FOLDER)
@@ -152,8 +152,8 @@ def loaded() -> Library | str:
         return f"the native code of the package cannot be loaded ({error})"
 
 
-def _is_of(manifest: dict[str, Any]) -> bool:
-    """Whether native code was compiled from the sources of this package."""
+def is_of(manifest: dict[str, Any]) -> bool:
+    """Whether the code that a manifest describes was compiled from the sources of this package."""
     try:
         return bool(manifest["digest"] == digest_of(manifest["sources"]))
     except OSError:

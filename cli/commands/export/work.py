@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 
 from fst.compile.export import code
-from fst.compile.export.capture import Captured, captured
+from fst.compile.export.capture import Captured, captured, symbol_of
 from fst.compile.export.native import Kernel
 from fst.compile.export.program import Module
 from fst.compile.export.targets import target_of
@@ -23,7 +22,7 @@ class Compiler:
     def translate(self, kernels: Mapping[str, Kernel]) -> None:
         """Translate kernels to LLVM's language, each once. `kernels`: the kernels by their keys."""
         for key in kernels.keys() - self._captured.keys():
-            self._captured[key] = captured(f"fst_{sha256(key.encode()).hexdigest()[:16]}", translated(*kernels[key]))
+            self._captured[key] = captured(symbol_of(key), translated(*kernels[key]))
 
     def code(self, module: Module, target: str) -> tuple[bytes, set[str]]:
         """The object of a module of translated kernels for a target, and the names of the modules whose text the object depends on."""
