@@ -1,13 +1,16 @@
-"""An export for JavaScript is a package: all files that it names are in its folder."""
+"""The files of an export that are the same for all tables: a package of JavaScript, and programs in C."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 from fnmatch import fnmatch
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
+from support.hosts import needs_c
 
 from fst.cli.commands.export.command import host_files
 
@@ -41,3 +44,15 @@ def test_modules_and_types_name_files_of_their_package(package: dict[str, bytes]
     assert {name for found in named.values() for name in found} <= {*package, *OF_TABLES}
     modules = {name.removesuffix(".js") for name in code if name.endswith(".js")} - {"example"}
     assert modules == {name.removesuffix(".d.ts") for name in code if name.endswith(".d.ts")}
+
+
+@needs_c
+@pytest.mark.parametrize("machine", MACHINES)
+def test_examples_in_c_compile(machine: str, tmp_path: Path) -> None:
+    """The C files of each folder, with its example program, compile as C99 without warnings."""
+    found = host_files("c", machine)
+    for name, data in found.items():
+        (tmp_path / name).write_bytes(data)
+    sources = [name for name in found if name.endswith(".c")]
+    assert "example.c" in sources
+    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-fsyntax-only", *sources], cwd=tmp_path, check=True)

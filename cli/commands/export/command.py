@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CPU = "x86-64-v3"
 KINDS = ("wasm", "c", "object", "image")
 # For each kind of folder, the files that are the same for all tables.
-HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
+HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c", "example.h"))}
 SHARED: dict[str, tuple[str, ...]] = {"wasm": (), "c": ("own.h",)}  # files that the files of all machines need
 
 

@@ -2,39 +2,19 @@
  *
  *     cc -O2 example.c rewriter.c fst.c fst.o -o example && echo "Hello world" | ./example
  */
+#include "example.h"
 #include "rewriter.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MOST = 1 << 20 };
-
-static void *contents(const char *name, size_t *size) {
-    FILE *file = fopen(name, "rb");
-    char *data = NULL;
-    if (file && !fseek(file, 0, SEEK_END) && (data = (char *)malloc(*size = (size_t)ftell(file)))) {
-        rewind(file);
-        if (fread(data, 1, *size, file) != *size) *size = 0;
-    }
-    if (file) fclose(file);
-    return data;
-}
 
 int main(void) {
     static char line[MOST + 2];
-    int error = FST_IMAGE;
-    size_t size = 0;
-    void *image = contents("table.fst", &size);
-    fst *table = image ? fst_load(image, size, &error) : NULL;
-    fst_work *work = table ? fst_work_new(table, MOST) : NULL;
-    if (!work) return fprintf(stderr, "table.fst cannot be loaded: error %d\n", error), 1;
+    loaded l;
+    if (!load(&l)) return 1;
     while (fgets(line, sizeof line, stdin)) {
         const char *text;
-        int64_t count = fst_rewrite(work, line, strcspn(line, "\n"), &text, NULL);
+        int64_t count = fst_rewrite(l.work, line, strcspn(line, "\n"), &text, NULL);
         if (count < 0) return fprintf(stderr, "a line cannot be rewritten: error %d\n", (int)count), 1;
         printf("%.*s\n", (int)count, text);
     }
-    fst_work_free(work), fst_free(table), free(image);
+    unload(&l);
     return 0;
 }
