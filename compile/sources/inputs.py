@@ -11,7 +11,7 @@ from errno import ENAMETOOLONG
 from hashlib import sha256
 from pathlib import Path
 
-from fst.compile.files import MAX_SOURCE_BYTES, beginning
+from fst.compile.files import MAX_SOURCE_BYTES
 from fst.core import regular_files
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
@@ -123,6 +123,6 @@ def _digest(path: Path) -> str | None:
         return None
     from fst.compile.sources.gguf import header
 
-    if header.begins_model(beginning(path, len(header.MAGIC))):
+    if header.is_model(path):
         return sha256(header.header_of(path).data).hexdigest()
     return sha256(regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)).hexdigest()

@@ -103,7 +103,7 @@ def exported(source: Any) -> tuple[Any, Given] | None:
     if path.is_dir():
         found = _of_files(path)
         return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
-    if gguf.begins_model(beginning(path, LOOKED_AT)):
+    if gguf.is_model(path):
         return _of_gguf(path), {}
     if Path(path.name.removesuffix(".gz")).suffix != ".json":
         return None
@@ -145,7 +145,7 @@ def _of_exported(exported: tuple[Any, Mapping[str, Any]], path: Path, given: Giv
 
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    if gguf.begins_model(beginning(path, LOOKED_AT)):
+    if gguf.is_model(path):
         return _of_exported((_of_gguf(path), NO_OPTIONS), path, given, kind)
     if is_model(path):
         return _of_model(path, given, kind)

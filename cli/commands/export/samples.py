@@ -1,4 +1,4 @@
-"""Small tables, of which a release makes the modules that all exports share, see `fst.compile.export.released`."""
+"""Small tables of all kinds. A release compiles the modules of all exports from them, see `fst.compile.export.released`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from fst.compile.files import GZIP, MAX_SOURCE_BYTES
+from fst.compile.files import GZIP, MAX_SOURCE_BYTES, beginning
 from fst.core import regular_files
 from fst.errors import VocabularyError, quoted
 
@@ -27,6 +27,7 @@ MAGIC, VERSIONS = b"GGUF", (2, 3)
 NUMBERS = dict(enumerate(("<u1", "<i1", "<u2", "<i2", "<u4", "<i4", "<f4", "?"))) | {10: "<u8", 11: "<i8", 12: "<f8"}  # type → dtype
 STRING, ARRAY = 8, 9
 MOST_PAIRS = 1 << 16
+LOOKED_AT = 1 << 10  # number of first bytes that identify a model; gzip needs more than a few
 BLOCK = 1 << 20  # minimum number of bytes of a read
 MOST_DEPTH = 4  # maximum number of levels of arrays in arrays
 
@@ -102,9 +103,9 @@ class _Reader:
         return [self.value(kind, depth) for _ in range(count)]
 
 
-def begins_model(data: bytes) -> bool:
-    """Whether bytes are the beginning of a GGUF file."""
-    return data.startswith(MAGIC)
+def is_model(path: Path) -> bool:
+    """Whether a file is a GGUF model, by its first bytes, which are unpacked if the file is packed with gzip."""
+    return beginning(path, LOOKED_AT).startswith(MAGIC)
 
 
 def header_of(path: Path) -> Header:
