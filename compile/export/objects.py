@@ -10,13 +10,12 @@ import json
 import sys
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 from fst.compile.export.program import Module
 from fst.compile.export.targets import target_of
 from fst.core import native
 from fst.core.cache_folder import CodeCache
-from fst.errors import KernelError
 
 
 class ObjectCache(CodeCache):
@@ -58,7 +57,5 @@ class ObjectCache(CodeCache):
 
 
 def _versions() -> tuple[str, ...]:
-    try:
+    with native.need_numba("exports"):
         return version("numba"), version("llvmlite"), sys.implementation.cache_tag or ""
-    except PackageNotFoundError as error:
-        raise KernelError(f'{error.name} is not installed; expected numba for exports; pip install "fst-toolkit[numba]"') from None
