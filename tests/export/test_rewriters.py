@@ -81,8 +81,9 @@ def test_javascript_writes_the_texts_of_python(machine: Machine) -> None:
             assert answer.startswith("RangeError: the text has no path")
             assert new == answer
             continue
-        spans = [in_utf_16(text, span) for span, character in zip(expected[1], expected[0], strict=True) for _ in range(units(character))]
-        assert answer == {"text": expected[0], "offsets": [place for span in spans for place in span]}
+        places = in_utf_16(text, range(len(text) + 1))
+        spans = [span for span, character in zip(expected[1], expected[0], strict=True) for _ in range(units(character))]
+        assert answer == {"text": expected[0], "offsets": [places[place] for span in spans for place in span]}
         assert new == expected[0]
 
 
