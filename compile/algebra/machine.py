@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,10 @@ from fst.compile.algebra.build.strings import Arc, Entry
 from fst.compile.algebra.operations import Operations
 from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
-from fst.compile.sources.transducers import att, hfstol, lexc, openfst
+from fst.compile.sources.transducers import att, hfstol, openfst
 from fst.compile.sources.transducers.dix import dictionary as dix
 from fst.compile.sources.transducers.hunspell import dictionary as hunspell
+from fst.compile.sources.transducers.lexc import lexicon
 from fst.errors import counted
 
 MAX_SHOWN = 200  # maximum number of states, or arcs, of a machine that a notebook draws
@@ -352,28 +353,34 @@ def read_dix(path: str | Path, direction: dix.Direction = "lr") -> Fst:
     return Fst.of(dix.joined(dix.read(Path(path), direction)))
 
 
-def read_lexc(path: str | Path) -> Fst:
-    r"""Read a lexicon of lexc, as foma and HFST read it: a transducer from forms, the lower side, to analyses, the upper side.
+def read_lexc(path: str | Path | Sequence[str | Path]) -> Fst:
+    r"""Read a lexicon of lexc, as HFST reads it: a transducer from forms, the lower side, to analyses, the upper side.
 
-    Symbols that the file declares are one label each. A string after a continuation may have a weight, as in HFST: ``"weight: 2.5"``. A
-    lexicon without sound changes is complete; other lexicons are composed with rules. Definitions are skipped.
+    Symbols that a file declares are one label each. A string after a continuation may have a weight: ``"weight: 2.5"``. An entry in angle
+    brackets is a regular expression of xfst, which may use definitions: symbols, strings in braces, pairs, ``| & - * + ^n .x. .o. .i .u
+    .l .r``, optional parts in parentheses, and weights after ``::``. A lexicon without sound changes is complete; other lexicons are
+    composed with rules.
 
     Args:
-        path: a file in UTF-8, possibly packed with gzip. Symbols are declared before the first lexicon, and all continuations are in the
-            file.
+        path: a file in UTF-8, possibly packed with gzip; or several files, which are read in this order as if they were one, so that
+            symbols and definitions are valid in later files. Root, or else the first lexicon, is the start.
 
     Raises:
-        VocabularyError: an entry is malformed, a continuation is not defined, or a flag diacritic is not declared; the message contains
-            line and column.
-        UnsupportedError: an entry is a regular expression in angle brackets, or the lexicon is too large.
-        OSError: the file cannot be read.
+        VocabularyError: an entry or a regular expression is malformed; the message contains line and column.
+        UnsupportedError: a regular expression has an operator that is not supported, or the lexicon is too large.
+        OSError: a file cannot be read.
+
+    Warns:
+        FstWarning: entries continue in lexicons that are in no file, and are dropped; or a flag diacritic is not declared, so that its
+            characters are ordinary.
 
     Examples:
-        >>> lines = ["Multichar_Symbols +N +Pl", "LEXICON Root", "cat Noun ;", "LEXICON Noun", "+N: # ;", "+N+Pl:s # ;"]
+        >>> lines = ["Multichar_Symbols +N +Pl", "LEXICON Root", "cat Noun ;", "< c o (o) > Noun ;"]
+        >>> lines += ["LEXICON Noun", "+N: # ;", "+N+Pl:s # ;"]
         >>> size = Path("cats.lexc").write_text("\n".join(lines))
-        >>> sorted(read_lexc("cats.lexc").paths())
-        [('cat', 'cat+N', 0.0), ('cats', 'cat+N+Pl', 0.0)]
+        >>> sorted(read_lexc("cats.lexc").paths())[:4]
+        [('cat', 'cat+N', 0.0), ('cats', 'cat+N+Pl', 0.0), ('co', 'co+N', 0.0), ('coo', 'coo+N', 0.0)]
 
-    Source: Beesley and Karttunen 2003, *Finite State Morphology*.
+    Source: Beesley and Karttunen 2003, *Finite State Morphology*; HFST 3.16.
     """
-    return Fst.of(lexc.read(Path(path)))
+    return Fst.of(lexicon.read([Path(path)] if isinstance(path, str | Path) else [Path(one) for one in path]))

@@ -12,7 +12,7 @@ from fst.cli.options import FileName
 
 
 @click.command("lookup", cls=CliCommand)
-@click.argument("source", type=FileName(), metavar="FILE")
+@click.argument("sources", type=FileName(), metavar="FILE…", nargs=-1, required=True)
 @output_option
 @click.option("--inverse", is_flag=True, default=None, help="Store both directions, for `fst lookup --inverse`.")
 @click.option(
@@ -22,13 +22,13 @@ from fst.cli.options import FileName
     show_default="all standard; .dix: its own",
     help="The kinds of the sections of AT&T text: standard, inconditional, preblank, postblank.",
 )
-def command(source: str, output: str, **options: Any) -> None:
+def command(sources: tuple[str, ...], output: str, **options: Any) -> None:
     """Compile a transducer into a table for `fst lookup`.
 
     FILE is a transducer, such as a morphology: AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an
     optimized-lookup file of HFST (.hfstol), a dictionary of Apertium (.dix) or of Hunspell (.aff or .dic, the other file next to it), a
-    lexicon of foma and HFST (.lexc), an OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv) or a comma
-    (.csv). Each may be packed with gzip.
+    lexicon of foma, HFST and Giella (.lexc), an OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv) or a
+    comma (.csv). Each may be packed with gzip. Several files of lexc are read in the order given, as one lexicon.
 
     A transducer of foma reads analyses: pass --inverse here and to `fst lookup`.
 
@@ -38,8 +38,8 @@ def command(source: str, output: str, **options: Any) -> None:
       fst compile lookup apertium-hin.hin.dix -o hin.npz --inverse
       fst compile lookup analyser-gt-desc.hfstol -o sme.npz
       fst compile lookup spa.att --sections inconditional,standard,standard -o spa.npz
-      fst compile lookup nouns.lexc -o nouns.npz --inverse
+      fst compile lookup root.lexc nouns.lexc verbs.lexc -o words.npz --inverse
       fst compile lookup es_ES.aff -o stems.npz
       fst compile lookup words.tsv -o words.npz --inverse
     """
-    write_table("fst.compile:lookup", source, output, **options)
+    write_table("fst.compile:lookup", sources, output, **options)

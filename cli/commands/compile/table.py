@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
@@ -41,7 +41,7 @@ ENDINGS_OF_OTHERS = (
 
 def write_table(
     function: str,
-    source: str,
+    source: str | Sequence[str],
     output: str,
     *,
     user: str | None = None,
@@ -53,14 +53,15 @@ def write_table(
 
     Args:
         function: the name of the compiling function, as `module:function`.
-        source: the name or the URL of a file or a folder.
+        source: the name or the URL of a file or a folder; or several, if the compiling function takes a list of paths.
         output: the file to write.
         user: a file with additional words, or None.
         tune: a file of texts, or None.
         named: a function from the name of a local file to the first argument of the compiling function.
         options: options of the compiling function; None values are left out.
     """
-    keep_apart([output], [*_files_of(Path(source)), *filter(None, [user, tune])])
+    sources = [source] if isinstance(source, str) else source
+    keep_apart([output], [*(file for one in sources for file in _files_of(Path(one))), *filter(None, [user, tune])])
     check_target(output)
     if output.lower().endswith(ENDINGS_OF_OTHERS):
         raise click.UsageError(f"{output}: the output is a table; expected a name such as {Path(output).stem}.npz; name another output")
@@ -68,22 +69,29 @@ def write_table(
         raise click.UsageError(f"{output} is a device or a pipe; expected a regular file; name another output")
     from fst.core.jit import no_collector
 
-    note(f"compiling {source} …")
+    note(f"compiling {', '.join(sources)} …")
     begun = monotonic()
     with (
         telling_warnings(),
         no_collector(),
-        remote.fetched(source) as path,
+        _fetched(sources) as paths,
         remote.fetched(user or "") as more,
         _texts(tune) as texts,
     ):
         given = {name: value for name, value in {**options, "user": more or None, "tune": texts}.items() if value is not None}
         try:
-            table = resolve_name(function)(named(path), **given)
+            table = resolve_name(function)(named(paths[0]) if len(paths) == 1 else [*map(named, paths)], **given)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     table.save(output)
     note(f"{output}: {table.header.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
+
+
+@contextmanager
+def _fetched(sources: Sequence[str]) -> Iterator[list[str]]:
+    """The names of local files with the contents of some files."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(remote.fetched(source)) for source in sources]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,16 @@ MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # maximum numbers of paths and charac
 MAX_ADDED = 1 << 22  # maximum number of calls of `Paths.add`
 
 
+class Columns(NamedTuple):
+    """The columns of arcs for `fst.compile.algebra.arcs.make`."""
+
+    source: NDArray[Any]
+    read: NDArray[Any]
+    write: NDArray[Any]
+    target: NDArray[Any]
+    weight: NDArray[Any]
+
+
 class Paths:
     """Trees of paths. A path is a string with a character for each pair of labels, so that one trie contains all trees.
 
@@ -84,6 +94,7 @@ class Paths:
         self._path, self._following, self._weight = list[int](), list[int](), list[float]()
         self._count = self._symbols = 0
         self._pairs: dict[tuple[int, int], str] = {}
+        self._inserted = list[Arcs]()
 
     def root(self) -> int:
         """Add a tree; return its number, which is the state of its root."""
@@ -128,6 +139,11 @@ class Paths:
         self._following.append(following)
         self._weight.append(weight)
 
+    def insert(self, root: int, arcs: Arcs, following: int, weight: float = 0.0) -> None:
+        """Add all paths of a machine from a root to another root, or to the end. The symbols are those of all paths."""
+        self._inserted.append(arcs)
+        self.add(root, self._pair((-len(self._inserted), EPSILON)), following, weight)
+
     def machine(self, start: int, symbols: tuple[str, ...] = ()) -> Arcs:
         """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it."""
         strings = [sorted(tree) for tree in self._trees]
@@ -151,16 +167,32 @@ class Paths:
         final[before[is_end]] = cost[is_end]
         read, write = self._labels(labels[is_child])
         nothing = np.full(len(after) - int(is_end.sum()), EPSILON)
-        return make(
+        columns = Columns(
             np.concatenate([source[is_child], before[~is_end]]),
             np.concatenate([read, nothing]),
             np.concatenate([write, nothing]),
             top - np.concatenate([targets[is_child], roots[after[~is_end]]]),
             np.concatenate([np.zeros(len(read)), cost[~is_end]]),
-            final,
-            top - int(roots[start]),
-            symbols,
         )
+        columns, final = self._with_inserted(columns, final)
+        return make(*columns, final, top - int(roots[start]), symbols)
+
+    def _with_inserted(self, columns: Columns, final: NDArray[np.float64]) -> tuple[Columns, NDArray[np.float64]]:
+        """The columns of `make` and the final weights, with a copy of an inserted machine for each arc that represents it."""
+        is_machine = columns.read < 0
+        rows, count = [[column[~is_machine] for column in columns]], len(final)
+        for source, number, _, target, weight in zip(*(column[is_machine].tolist() for column in columns), strict=True):
+            arcs = self._inserted[-number - 1]
+            ends = np.flatnonzero(np.isfinite(arcs.final))
+            if not len(ends):
+                continue
+            nothing = np.full(len(ends), EPSILON)
+            rows.append([np.array([value]) for value in (source, EPSILON, EPSILON, count + arcs.start, weight)])
+            rows.append([arcs.sources + count, arcs.ilabel, arcs.olabel, arcs.target + count, arcs.weights])
+            rows.append([ends + count, nothing, nothing, np.full(len(ends), target), arcs.final[ends]])
+            count += arcs.states
+        final = np.concatenate([final, np.full(count - len(final), np.inf)])
+        return Columns._make(map(np.concatenate, zip(*rows, strict=True))), final
 
     def _lightest(self, place_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The place of each path, the root that follows it, and the smallest weight; each pair of place and root once, in ascending

@@ -81,6 +81,8 @@ def machine_of(source: Any) -> Arcs:
         return _of_file(Path(source))
     if isinstance(source, Mapping):
         return from_strings(_pairs(source))
+    if isinstance(source, Sequence) and source and all(isinstance(one, Path) for one in source):
+        return _of_files(source)
     if isinstance(source, Iterable):
         return from_strings(source)
     raise VocabularyError(f"the source is {type(source).__name__}; expected an Fst, the path of a file, a mapping, or pairs")
@@ -91,6 +93,14 @@ def _of_file(path: Path) -> Arcs:
     if read is None:
         raise UnsupportedError(f"the file is {quoted(path.name)}; expected a file with the ending {', '.join(READERS)}, also with .gz")
     return read(path)
+
+
+def _of_files(paths: Sequence[Path]) -> Arcs:
+    """Read several files in their order as one lexicon of lexc."""
+    for path in paths:
+        if _ending(path) != ".lexc":
+            raise UnsupportedError(f"the file {quoted(path.name)} is one of several; expected one file, or several with the ending .lexc")
+    return read_lexc(paths)
 
 
 def _ending(path: Path) -> str:

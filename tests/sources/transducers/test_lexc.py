@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.naive.lexc import pairs, random_lexicons, text_of
+from support.naive.lexc import pairs, random_expression, random_lexicons, text_of
 from support.tiers import sample
 
 import fst
 from fst.compile import lookup
 from fst.compile.algebra.machine import read_att, read_lexc
-from fst.errors import FstError, UnsupportedError, VocabularyError
+from fst.errors import FstError, FstWarning, UnsupportedError, VocabularyError
 
 # A lexicon, and its pairs of an analysis and a form.
 LEXICONS = [
@@ -35,7 +35,33 @@ LEXICONS = [
     ("Multichar_Symbols %<num%> %{A%} %> %-\n\nLEXICON Root\n5%<num%>:5%-%{A%}% %> # ; ! \"five\"\n", "5<num> 5-{A}~>"),
     ("Multichar_Symbols @P.X.Y@ @R.X.Y@\nLEXICON Root\n@P.X.Y@a B ;\nc:d B ;\nLEXICON B\n@R.X.Y@b # ;\nf # ;", "ab ab af af cf df"),
     ("LEXICON Root\na X ; 0 Root ;\nLEXICON X\nb # ;\n", "ab ab"),
+    ("LEXICON Root\na:X ;\n:X ;\nb:X%:Y ;\nLEXICON X\nc:d # ;\nLEXICON X%:Y\ne # ;", "ac d c d be e"),
+    ("LEXICON Root\n< a | b:c > X ;\n  <[%<]> # ;\nLEXICON X\n%> # ;\n", "a> a> b> c> < <"),
 ]  # fmt: skip
+# A definition and an expression, and the pairs of a symbol sequence; `_` is the empty string, `~` a space.
+EXPRESSIONS = [
+    ("Z = z ;", "a b", "ab ab"),
+    ("Z = z ;", "abc", "abc abc"),
+    ("Z = z ;", "a | b & b", "b b"),
+    ("Z = z ;", "a - b c", "a a"),
+    ("Z = z ;", "{a b}:{c}", "a~b c"),
+    ("Z = z ;", "[a|b] : [c d]", "a cd b cd"),
+    ("Z = z ;", '"+N" %+N "a b" f f %  f ! comment\n', "+N+Na~bff~f +N+Na~bff~f"),
+    ("Z = z ;", '"\\x41\\u00e4\\"\\\\" 0 "0" %0 [] ""', 'Aä"\\00 Aä"\\00'),
+    ("Z = z ;", "a (b:0)", "a a ab a"),
+    ("Z = z ;", "a^2 b^1,2", "aab aab aabb aabb"),
+    ("Z = z ;", "a^{1,2} | b^<2 | [c^>1 & {cc}]", "a a aa aa b b _ _ cc cc"),
+    ("Z = z ;", "a b .x. c", "ab c"),
+    ("Z = z ;", "a:b .o. b:c | a .o. a", ""),
+    ("Z = z ;", "[a:b].i | [c:d].u | [e:f].l | [g h].r", "b a c c f f hg hg"),
+    ("Z = z ;", "a.l.u %::%<", "a: a<"),
+    ("Z = z ;", "[a|b]* & [{abba}|c]", "abba abba"),
+    ("Z = z ;", "a:b+ .o. {bbb}", "aaa bbb"),
+    ("V = [a|e] ; ! vowels\nW = V\n V ; W = W | b ;", "W - {aa}", "ae ae b b ea ea ee ee"),
+    ("V = [a|e] ;", "V:b | b:V", "a b e b b a b e"),
+    ("V = [] ;", "V V", "_ _"),
+]
+OF_FOMA = [case for case, (text, _) in enumerate(LEXICONS) if "a:X" not in text]  # in foma, a:X without a space is a continuation
 needs_foma = pytest.mark.skipif(shutil.which("foma") is None, reason="foma is not installed: nothing to compare with")
 needs_hfst = pytest.mark.skipif(shutil.which("hfst-lexc") is None, reason="hfst-lexc is not installed: nothing to compare with")
 
@@ -45,6 +71,11 @@ def written(folder: Path, text: str) -> Path:
     path = folder / "x.lexc"
     path.write_bytes(text.encode())
     return path
+
+
+def of_expression(folder: Path, text: str, definitions: str = "Z = z ;") -> Path:
+    """A lexicon with one regular expression."""
+    return written(folder, f"Multichar_Symbols +N\nDefinitions {definitions}\nLEXICON Root\n< {text} > X ;\nLEXICON X\n# ;\n")
 
 
 def expected_of(columns: str) -> dict[str, list[str]]:
@@ -92,8 +123,8 @@ def test_lexicon_defined_twice(tmp_path: Path) -> None:
     assert sorted(read_lexc(written(tmp_path, text)).paths()) == [("ab", "ab", 0.0), ("ac", "ac", 0.0)]
 
 
-def test_definitions_are_skipped(tmp_path: Path) -> None:
-    """Definitions, which only regular expressions use, have no effect."""
+def test_definitions_without_use(tmp_path: Path) -> None:
+    """Definitions have an effect in regular expressions only."""
     text = "Multichar_Symbols +N\nDefinitions\nV = [a | e] ;\nLEXICON Root\na+N # ;\n"
     assert list(read_lexc(written(tmp_path, text)).paths()) == [("a+N", "a+N", 0.0)]
 
@@ -131,7 +162,7 @@ def of_hfst(path: Path) -> list[tuple[str, str]]:
 
 @needs_foma
 @pytest.mark.slow
-@pytest.mark.parametrize("case", range(len(LEXICONS)))
+@pytest.mark.parametrize("case", OF_FOMA)
 def test_foma_reads_the_same_pairs(tmp_path: Path, case: int) -> None:
     """From each lexicon, foma reads the same pairs as this package; from a lexicon with END, foma gets only the part before END."""
     path = written(tmp_path, LEXICONS[case][0].partition("END\nmore text")[0])
@@ -147,6 +178,28 @@ def test_hfst_reads_the_same_pairs(tmp_path: Path, case: int) -> None:
     assert relation(path) == of_hfst(path)
 
 
+@needs_hfst
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case, (_, text, _) in enumerate(EXPRESSIONS) if not {*"0!"} & {*text}])
+def test_hfst_reads_the_same_expressions(tmp_path: Path, case: int) -> None:
+    """HFST reads the same pairs from each expression without comments, and without zeros, which its text form writes in another way."""
+    definitions, text, _ = EXPRESSIONS[case]
+    path = of_expression(tmp_path, text, definitions)
+    assert relation(path) == of_hfst(path)
+
+
+@needs_hfst
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_hfst_reads_random_expressions(tmp_path: Path, seed: int) -> None:
+    """For random regular expressions that HFST reads, it reads the same pairs."""
+    expression = random_expression(Random(seed), 2)
+    if "%0" in expression.text:
+        pytest.skip("AT&T text of HFST has the same label for a zero and for nothing")
+    path = of_expression(tmp_path, expression.text)
+    assert relation(path) == of_hfst(path)
+
+
 @needs_foma
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
@@ -157,33 +210,107 @@ def test_foma_reads_random_lexicons(tmp_path: Path, seed: int) -> None:
     assert relation(path) == of_foma(path)
 
 
+@pytest.mark.parametrize(("definitions", "text", "columns"), EXPRESSIONS)
+def test_expressions(tmp_path: Path, definitions: str, text: str, columns: str) -> None:
+    """Entries in angle brackets are regular expressions as in HFST, with symbols, strings, pairs, operators and definitions."""
+    words = [word.replace("_", "").replace("~", " ") for word in columns.split()]
+    assert relation(of_expression(tmp_path, text, definitions)) == sorted(zip(words[1::2], words[::2], strict=True))
+
+
+@pytest.mark.parametrize("seed", sample(range(300), 40))
+def test_expressions_by_their_definition(tmp_path: Path, seed: int) -> None:
+    """Random regular expressions have the pairs that sets of strings give."""
+    expression = random_expression(Random(seed), 3)
+    found = read_lexc(of_expression(tmp_path, expression.text)).paths(1_000_000)
+    expected = {("".join(lower), "".join(upper)) for upper, lower in expression.relation}
+    assert {(form, analysis) for form, analysis, _ in found} == expected
+
+
+def test_expressions_share_no_paths(tmp_path: Path) -> None:
+    """An expression belongs to its lexicon, even if other lexicons have the same entries; paths may go through it again and again."""
+    text = "LEXICON Root\nx A ;\ny B ;\nLEXICON A\na # ;\n< b* c > Root ;\nLEXICON B\na # ;\n"
+    words = fst.Lookup(lookup(written(tmp_path, text)))
+    assert [bool(words(word)) for word in ("xa", "ya", "xbbcya", "xcxbcxa", "ybcya", "xbc")] == [True, True, True, True, False, False]
+
+
+def test_weights_of_expressions(tmp_path: Path) -> None:
+    """A weight after two colons is added to all paths of a symbol or of brackets; the weight of the entry is added, too."""
+    text = 'LEXICON Root\n< [a::1 | b:c::.5]::2 d > # "weight: 4" ;\n< e::1.5^3 > # ;\n'
+    assert sorted(read_lexc(written(tmp_path, text)).paths()) == [("ad", "ad", 7.0), ("cd", "bd", 6.5), ("eee", "eee", 4.5)]
+
+
+def test_missing_lexicons(tmp_path: Path) -> None:
+    """As in HFST, entries that continue in a lexicon that does not exist are dropped; one warning names all such lexicons."""
+    path = written(tmp_path, "LEXICON Root\na # ;\nb X ;\nc Y ;\n< d > X ;\n")
+    with pytest.warns(FstWarning, match="x.lexc, line 3, column 3: no lexicon has the name X, Y; entries that continue there are dropped"):
+        assert list(read_lexc(path).paths()) == [("a", "a", 0.0)]
+
+
+def test_flags_without_declaration(tmp_path: Path) -> None:
+    """As in HFST, a flag diacritic that is not declared is a sequence of characters, except in a regular expression."""
+    path = written(tmp_path, 'LEXICON Root\n@P.X.Y@a # ;\n< "@P.X.Z@" b > # ;\n')
+    with pytest.warns(FstWarning, match="line 2, column 1: Multichar_Symbols does not contain the flag diacritic @P.X.Y@; its characters"):
+        words = fst.Lookup(lookup(path))
+    assert [words("@P.X.Y@a"), words("a"), words("b")] == [["@P.X.Y@a"], [], ["b"]]
+
+
+def test_several_files(tmp_path: Path) -> None:
+    """Files are read in their order as one: symbols, definitions and lexicons are valid in all later files."""
+    parts = {
+        "root.lexc": "Multichar_Symbols +N +Pl\nDefinitions V = [a|e] ;\nLEXICON Root\nNouns ;\nEND\n",
+        "nouns.lexc": "Multichar_Symbols +Sg\nLEXICON Nouns\ncat Number ;\n< V x > Number ;\n",
+        "affixes.lexc": "LEXICON Number\n+N+Sg: # ;\n+N+Pl:s # ;\n",
+    }
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text)
+    words = fst.Lookup(lookup([tmp_path / name for name in parts]))
+    assert [words(word) for word in ("cats", "ax", "exs")] == [["cat+N+Pl"], ["ax+N+Sg"], ["ex+N+Pl"]]
+
+
+def test_other_sections(tmp_path: Path) -> None:
+    """Sections have the other names that HFST knows, too; lexicons after NOFLAGS have no effect."""
+    text = "MULTICHAR_SYMBOLS +N\nNoFlags X Y ;\nDeclarations V = a ;\nLexicon Root\n< V > X ;\nLEXICON X\n+N:%> # ;\n"
+    assert list(read_lexc(written(tmp_path, text)).paths()) == [("a>", "a+N", 0.0)]
+
+
 @pytest.mark.parametrize(
-    ("entry", "found"),
+    ("expression", "error", "found"),
     [
-        ("< a b* > # ;", "line 2, column 1: the entry '<' is a regular expression; expected characters; write %< for"),
-        ("  <V> # ;", "line 2, column 3: the entry '<V>' is a regular expression"),
+        ("a $b", UnsupportedError, r"line 4, column 5: the regular expression has \$, which is not supported; compile the lexicon with"),
+        ("a / b", UnsupportedError, "column 5: the regular expression has /, which"),
+        (".#. a", UnsupportedError, r"column 3: the regular expression has .#., which"),
+        ("a | ", VocabularyError, "column 8: the regular expression has an end; expected a symbol or brackets; write % before a special"),
+        ("a:b:c", VocabularyError, r"column 6: the regular expression has ':'; expected an operator, or the end of the expression"),
+        ("[a b", VocabularyError, "column 8: the regular expression has an end; expected ]"),
+        ("(a]", VocabularyError, r"column 5: the regular expression has '\]'; expected \)"),
+        ("a b ]", VocabularyError, r"column 7: the regular expression has '\]'; expected an operator"),
+        ("a^3,2", VocabularyError, r"column 4: the regular expression has the counts \^3,2; expected the smaller number first"),
+        ("[a:b] .x. c", VocabularyError, "column 9: a cross product has pairs of different symbols; expected expressions without pairs"),
+        ("[" * 51 + "a" + "]" * 51, VocabularyError, "expected at most 50 brackets in each other"),
+        ("a" + ".i" * 101, UnsupportedError, "more than 100 of the operators .* between expressions; expected fewer; use definitions"),
+        ("[a^1000]^2000", UnsupportedError, "the regular expression has more than 1,048,576 arcs; expected fewer; lower its counts"),
+        ("a" * 70_000, VocabularyError, "column 2: the expression has 70,002 characters; expected at most 65,536"),
     ],
-)
-def test_regular_expressions_are_refused(tmp_path: Path, entry: str, found: str) -> None:
-    """An entry in angle brackets is refused, and the message contains the position."""
-    with pytest.raises(UnsupportedError, match=found):
-        read_lexc(written(tmp_path, f"LEXICON Root\n{entry}\n"))
+)  # fmt: skip
+def test_expressions_are_refused(tmp_path: Path, expression: str, error: type[FstError], found: str) -> None:
+    """The error for a regular expression contains line and column, the value and the expected value, or the operator's name."""
+    with pytest.raises(error, match=found):
+        read_lexc(of_expression(tmp_path, expression))
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("a X ;", "line 2, column 3: the lexicon 'X' is not defined; expected one of this file; add LEXICON X"),
         ("a # ;\nb", "line 3, column 1: the last entry has no end; expected a semicolon"),
-        ("a ;\n", "line 2, column 1: the lexicon 'a' is not defined"),
         (";\n", "line 2, column 1: the entry has no continuation; expected a lexicon or #"),
         ("a #\nb # ;", "line 2, column 1: the entry has 4 words; expected a word and a continuation; write '% ' for a space"),
         ("a:b:c # ;", "line 2, column 1: the entry has two colons; expected one between analysis and form"),
-        ("x a> # ;", "line 2, column 3: the entry has >; expected %> for this character"),
+        ("x <a> # ;", "line 2, column 3: the entry has <; expected %< for this character, strings only after the continuation"),
+        ("x a> # ;", "line 2, column 4: the entry has >; expected %> for this character"),
+        ("x a<b # ;", "line 2, column 4: the entry has <; expected %<"),
         ('a"b # ;', "line 2, column 2: the entry has \"; expected %\" for this character"),
         ('a # "x\n" ;', "line 2, column 5: the entry has \""),
         ('a # "weight: 1.2.3" ;', "line 2, column 21: the weight is '1.2.3'; expected a finite number"),
-        ("@P.X.Y@a # ;", "line 2, column 1: the flag diacritic @P.X.Y@ is not declared; .* add it to Multichar_Symbols"),
         ("a" * 10_001 + " # ;", "line 2, column 1: the entry has a word of 10,001 characters; expected at most 10,000"),
         ("LEXICON", "line 2, column 1: the lexicon has no name; expected LEXICON and its name"),
         ("LEXICON ;", "line 2, column 9: the lexicon has no name"),
@@ -212,5 +339,5 @@ def test_damaged_lexicons_are_read_or_refused(tmp_path: Path, seed: int) -> None
     text = [*text_of(random_lexicons(random), random)]
     for place in random.choices(range(len(text)), k=4):
         text[place] = random.choice(["\t", "\n", " ", "0", "%", ":", ";", "!", '"', "", "\0", "<"])
-    with suppress(FstError):
+    with suppress(FstError, FstWarning):
         read_lexc(written(tmp_path, "".join(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,11 +16,12 @@ import fst
 from fst.compile import best_path, lookup
 from fst.compile.algebra.build.strings import Arc
 from fst.compile.algebra.machine import Fst
+from fst.errors import FstWarning
 
 ATT = "0\t1\ta\tb\t0.5\n0\t2\t@0@\t<n>\n1\t2\té\t@_SPACE_@\n2\t1\t@P.X.Y@\t@P.X.Y@\n2\t1.25\n"
 LEXC = (
     'Multichar_Symbols +N +Pl @P.X.Y@\nDefinitions V = a | e ;\nLEXICON Root\ncat N ;\ndog:dog N "weight: 1.5" ;\n'
-    'LEXICON N\n+N: # ; ! a comment\n+N+Pl:s # "info" ;\n@P.X.Y@x%:y # ;\nEND\n'
+    '< [V b:c | {ab}^2 - "+N"]* .x. a::1 > N ;\n< "@P.X.Y@" V.l:0 ("+Pl") > # ;\nLEXICON N\n+N: # ; ! a comment\n+N+Pl:s # "info" ;\n@P.X.Y@x%:y # ;\nEND\n'
 )
 DIX = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<dictionary><alphabet>abc</alphabet>'
@@ -54,7 +56,8 @@ def _looked_up(name: str) -> Callable[[Path], Any]:
     """A function that compiles a file for look-up, and looks up a word."""
 
     def read(folder: Path) -> None:
-        fst.Lookup(lookup(folder / name))("cat")
+        with suppress(FstWarning):  # tests turn it into an error
+            fst.Lookup(lookup(folder / name))("cat")
 
     return read
 

@@ -1,4 +1,4 @@
-"""Lexicons of lexc by their definition: all paths through the entries, each with its analysis and form."""
+"""Lexicons of lexc by their definition: all paths through the entries, each with its analysis and form; and regular expressions as sets."""
 
 from __future__ import annotations
 
@@ -63,3 +63,55 @@ def pairs(lexicons: Lexicons, number: int | None = 0) -> set[tuple[str, str]]:
         for form, analysis in pairs(lexicons, continuation):
             found.add(("".join(lower) + form, "".join(upper) + analysis))
     return found
+
+
+Relation = set[tuple[tuple[str, ...], tuple[str, ...]]]  # pairs of an upper and a lower string of symbols
+
+
+class Expression(NamedTuple):
+    """A regular expression of xfst without cycles, and its pairs."""
+
+    text: str
+    relation: Relation
+
+
+def random_expression(random: Random, depth: int, *, is_acceptor: bool = False) -> Expression:
+    """A regular expression of at most a certain depth; as an acceptor, all its pairs have equal sides."""
+    if not depth:
+        return random.choice(ATOMS if is_acceptor else [*ATOMS, *PAIRS])
+    name = random.choice([*SAME_KIND, *(() if is_acceptor else OTHERS)])
+    below = [random_expression(random, depth - 1, is_acceptor=is_acceptor or name in OF_ACCEPTORS) for _ in range(2)]
+    text, operation = (SAME_KIND | OTHERS)[name]
+    return Expression(f"[{text.format(*(one.text for one in below))}]", operation(*(one.relation for one in below)))
+
+
+def _concatenated(first: Relation, second: Relation) -> Relation:
+    return {(upper + other, lower + another) for upper, lower in first for other, another in second}
+
+
+ATOMS = [Expression(text, {(symbols, symbols)}) for text, symbols in {
+    "a": ("a",), "b": ("b",), "0": (), "[]": (), '"+N"': ("+N",), "%+N": ("+N",), "{ab}": ("a", "b"), '" "': (" ",), "%0": ("0",),
+}.items()]  # fmt: skip
+PAIRS = [Expression(text, {pair}) for text, pair in {
+    "a:b": (("a",), ("b",)), "0:a": ((), ("a",)), 'b:"+N"': (("b",), ("+N",)), "{ab}:{baa}": (("a", "b"), ("b", "a", "a")),
+}.items()]  # fmt: skip
+SAME_KIND = {
+    "sequence": ("{} {}", _concatenated),
+    "union": ("{} | {}", lambda first, second: first | second),
+    "optional": ("({}) {}", lambda first, second: _concatenated(first | {((), ())}, second)),
+    "twice": ("{}^2 {}", lambda first, second: _concatenated(_concatenated(first, first), second)),
+    "range": ("{}^{{0,2}} | {}", lambda first, second: {((), ())} | first | _concatenated(first, first) | second),
+    "fewer": ("{}^<2 | {}", lambda first, second: {((), ())} | first | second),
+    "intersection": ("{} & {}", lambda first, second: first & second),
+    "difference": ("{} - {}", lambda first, second: first - second),
+    "reversal": ("{}.r | {}", lambda first, second: {(upper[::-1], lower[::-1]) for upper, lower in first} | second),
+    "inversion": ("{}.i | {}", lambda first, second: {(lower, upper) for upper, lower in first} | second),
+    "upper": ("{}.u | {}", lambda first, second: {(upper, upper) for upper, _ in first} | second),
+    "lower": ("{}.l | {}", lambda first, second: {(lower, lower) for _, lower in first} | second),
+}
+OTHERS = {
+    "product": ("{} .x. {}", lambda first, second: {(upper, lower) for upper, _ in first for lower, _ in second}),
+    "colon": ("{}:{}", lambda first, second: {(upper, lower) for upper, _ in first for lower, _ in second}),
+    "composition": ("{} .o. {}", lambda first, second: {(upper, low) for upper, lower in first for up, low in second if up == lower}),
+}
+OF_ACCEPTORS = ("intersection", "difference", "product", "colon")

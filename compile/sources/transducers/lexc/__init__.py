@@ -1,0 +1,1 @@
+"""Read lexc, the format of lexicons of foma, HFST and Xerox."""
