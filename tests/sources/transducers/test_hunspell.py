@@ -22,7 +22,7 @@ from support.tiers import sample
 import fst
 from fst.compile import lookup
 from fst.compile.algebra.machine import read_hunspell
-from fst.errors import FstError, UnsupportedError, VocabularyError
+from fst.errors import FstError, FstWarning, UnsupportedError, VocabularyError
 
 SYSTEM = Path("/usr/share/hunspell")
 SCRIPT = """
@@ -178,7 +178,7 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
         ("AF 2\nAF X\nAF S # some\nSFX S Y 1\nSFX S 0 s .\n", "1\ncat/2\n", "cats", "cat"),
         ("AF 1\nAF ST\nSFX S Y 1\nSFX S 0 0/1 .\nSFX T Y 1\nSFX T 0 t .\n", "1\ncat/S\n", "catt", "cat"),
         ("AM 1\nAM po:noun\nSFX S Y 1\nSFX S 0 s . 1\n", "2\ncat/S\t1\ndog/S po:noun\n", "dogs", "dog"),
-        ("SFX S Y 2 # two\nSFX S y ies [^aeiou]y\n# and\nSFX S 0 s .  is:plural\n", "1\npony/S\n", "ponies", "pony"),
+        ("SFX S Y 2 # two\nSFX S y ies [^aeiou]y\nSFX S 0 s .  is:plural\n# end\n", "1\npony/S\n", "ponies", "pony"),
         ("SFX S Y 1\r\nSFX S 0 -s [-.]\r\n", "1\r\nx-/S\r\n", "x--s", "x-"),
         ("", "1\nand\\/or/S\n", "and/or", "and/or"),
         ("", "2\nNew York\tpo:name\n/etc\n", "New York", "New York"),
@@ -191,9 +191,12 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
         ("IGNORE ´'\n", "1\nca't\n", "c´at", "cat"),
         ("TRY abc\nREP 1\nREP a b\nMAP 1\nMAP aá\nKEY ab\nPHONE 1\nPHONE A B\nBREAK 1\nBREAK -\nWORDCHARS '\n", "1\ncat\n", "cat", "cat"),
         ("KEEPCASE K\nSFX S Y 1\nSFX S 0 s .\n", "1\nCD/KS\n", "CDs", "CD"),
-        ("COMPOUNDMIN 2\nCOMPOUNDRULE 0\nLANG en\n", "1\ncat\n", "cat", "cat"),
+        ("COMPOUNDMIN 2\nLANG en\n", "1\ncat\n", "cat", "cat"),
         ("SFX S Y 1\nSFX S 0 \U0010ffff .\n", "1\n\U0010ffffa\U000f0000/S\n", "\U0010ffffa\U000f0000\U0010ffff", "\U0010ffffa\U000f0000"),
-        ("A comment of any words\nSFXS are no option\n", "1\ncat\n", "cat", "cat"),
+        ("A comment of any words\n SFX is no option\n", "1\ncat\n", "cat", "cat"),
+        ("FLAG long\nSFX Aa Y 1\nSFX Aa 0 s .\n", "1\ncat/AaB\n", "cats", "cat"),
+        ("FLAG num\nSFX 1 Y 1\nSFX 1 0 s .\n", "1\ncat/1,x\n", "cats", "cat"),
+        ("SFX ST Y 1\nSFX ST 0 s .\n", "1\ncat/S\n", "cats", "cat"),
     ],
 )
 def test_options(tmp_path: Path, aff: str, dic: str, word: str, stem: str) -> None:
@@ -233,12 +236,12 @@ def test_forbidden_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("aff", "found"),
     [
-        ("COMPOUNDFLAG c\n", "line 2: the option is COMPOUNDFLAG, and compounds are not supported"),
-        ("COMPOUNDRULE 1\nCOMPOUNDRULE ab\n", "line 2: the option is COMPOUNDRULE"),
-        ("COMPOUNDBEGIN c\n", "line 2: the option is COMPOUNDBEGIN"),
-        ("COMPLEXPREFIXES\n", "line 2: the option is COMPLEXPREFIXES; expected words with at most one prefix"),
+        ("COMPOUNDFLAG c\n", r"x\.aff: the option is COMPOUNDFLAG, and look-up does not read compounds; use fst.compile.speller"),
+        ("COMPOUNDRULE 1\nCOMPOUNDRULE ab\n", "the option is COMPOUNDRULE"),
+        ("COMPOUNDBEGIN c\n", "the option is COMPOUNDBEGIN"),
+        ("COMPLEXPREFIXES\n", "the option is COMPLEXPREFIXES; expected words with at most one prefix"),
         ("ICONV 1\nICONV aaaaaaaaaaaaaaaaa b\n", r"a conversion \(ICONV\) has 17 characters; expected at most 16"),
-        ("ICONV 1\nICONV _a b\n", "line 3: ICONV has the place '_a'; expected a string without _"),
+        ("ICONV 1\nICONV _a b\n", "ICONV has a replacement of 'a' for the beginning or the end of words"),
     ],
 )
 def test_unsupported_options_are_refused(tmp_path: Path, aff: str, found: str) -> None:
@@ -256,19 +259,13 @@ def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("aff", "dic", "found"),
     [
-        ("SFX S Y\n", "", r"x\.aff, line 2: the line has too few values; expected the flag"),
-        ("SFX S Y many\n", "", r"x\.aff, line 2, column 9: the number of lines is 'many'; expected a decimal number"),
-        ("SFX S Y 2\nSFX S 0 s .\n", "", r"x\.aff, line 2: the number of affixes is 2; expected 1 fewer"),
-        ("SFX S Y 2\nSFX S 0 s .\nSFX T Y 1\n", "", r"x\.aff, line 4: the line is not an affix of line 2; expected 1 more"),
         ("SFX S Y 1\nSFX S 0 s [a\n", "", r"x\.aff, line 3, column 11: the condition is '\[a'; expected at most"),
         ("SFX S Y 1\nSFX S 0 s [^]\n", "", r"x\.aff, line 3, column 11: the condition is '\[\^\]'"),
-        ("SFX ST Y 1\nSFX ST 0 s .\n", "", r"x\.aff, line 3, column 5: the flag is 'ST'; expected one flag"),
         ("FLAG log\n", "", "line 2, column 6: format of flags is 'log'; expected 'long'"),
-        ("FLAG long\n", "1\ncat/ABC\n", r"x\.dic, line 2, column 5: the flags are 'ABC'; expected two characters"),
-        ("FLAG num\n", "1\ncat/1,x\n", r"x\.dic, line 2, column 7: the flag is 'x'; expected a decimal number"),
         ("AF 1\nAF S\n", "1\ncat/2\n", r"x\.dic, line 2, column 5: the alias of flags is '2'; expected 1 to 1"),
-        ("ICONV 1\nICONV a\n", "", "line 3: the conversion has 1 values; expected a string and its replacement"),
-        ("NEEDAFFIX\n", "", "line 2: the option NEEDAFFIX has no value; expected one"),
+        ("ICONV 1\nICONV a\n", "", "line 3: the line of ICONV has 1 values; expected at least 2"),
+        ("BREAK 2\nBREAK a\n", "", "line 4: the line is no line of BREAK; expected 1 more lines of the table in line 2"),
+        ("", "cat\n", r"x\.dic, line 1: the number of words is 'cat'; expected a decimal number"),
         ("", f"1\n{'a' * 1001}\n", "line 2: the word has 1,001 characters; expected at most 1,000"),
         ("", b"1\n\xff\n", r"x\.dic, line 2: the word is .*; expected utf-8; save the file"),
     ],
@@ -279,7 +276,26 @@ def test_malformed_lines_are_refused(tmp_path: Path, aff: str | bytes, dic: str 
         read_hunspell(written(tmp_path, b"SET UTF-8\n" + (aff.encode() if isinstance(aff, str) else aff), dic))
 
 
+@pytest.mark.parametrize(
+    ("aff", "found"),
+    [
+        ("SFX S Y\n", r"x\.aff, line 2: the line has too few values; expected the flag"),
+        ("SFX S Y many\n", r"x\.aff, line 2, column 9: the number of lines is 'many'; expected a decimal number"),
+        ("SFX S Y 2\nSFX S 0 s .\n", r"x\.aff, line 4: the line is not an affix of line 2; expected 1 more"),
+        ("SFX S Y 2\nSFX S 0 s .\nSFX T Y 1\n", r"x\.aff, line 4: the line is not an affix of line 2; expected 1 more"),
+        ("NEEDAFFIX\n", "line 2: the option NEEDAFFIX has no value; expected one"),
+        ("NEEDAFFIX X\nNEEDAFFIX Y\n", "line 3: the option needs_affix is defined again; expected one line"),
+        ("AF 2\nAF S\n\n", r"line 4: the line is no line of AF; expected 1 more .*; as in Hunspell, options of words after it"),
+    ],
+)
+def test_hunspell_stops_at_damaged_lines(tmp_path: Path, aff: str, found: str) -> None:
+    """As in Hunspell, a damaged line and all lines after it are ignored, with a warning."""
+    with pytest.warns(FstWarning, match=found):
+        assert stems_of(tmp_path, f"SET UTF-8\n{aff}\nSFX S Y 1\nSFX S 0 s .\n", "1\ncat/S\n", "cat")[0] == ["cat"]
+
+
 @pytest.mark.mostly_slow
+@pytest.mark.filterwarnings("ignore::fst.FstWarning")
 @pytest.mark.parametrize("seed", range(100))
 def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     """Files with random changes are read, or refused with an error of this package."""
@@ -294,9 +310,9 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
 
 
 LIMITS = {
-    "sources.transducers.hunspell.affixes.MAX_CONDITIONS": "x.aff, line 6: the conditions have more than 1 characters",
-    "sources.transducers.hunspell.affixes.MAX_FLAGS": "x.dic, line 3: different sets have more than 1 flags together",
-    "sources.transducers.hunspell.dictionary.MAX_WORDS": "x.dic, line 3: the file has more than 1 words; expected fewer",
+    "sources.transducers.hunspell.files.MAX_CONDITIONS": "x.aff, line 6: the conditions have more than 1 characters",
+    "sources.transducers.hunspell.flags.MAX_FLAGS": "x.dic, line 3: different sets have more than 1 flags together",
+    "sources.transducers.hunspell.words.MAX_WORDS": "x.dic, line 3: the file has more than 1 words; expected fewer",
     "sources.transducers.hunspell.endings.MAX_STEPS": "x.aff: the flags and affixes of the words take more than 1 steps; expected fewer",
     "sources.transducers.hunspell.endings.MAX_ENDINGS": "x.aff: the words have more than 1 endings; expected fewer",
     "sources.transducers.hunspell.dictionary.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
@@ -323,9 +339,9 @@ def affixes_of(kind: str, flag: str, rows: list[str]) -> str:
 MANY = [f"{number:03}" for number in range(400)]
 FORGED = {
     "words": ("", "\n".join(f"a{one}{two}" for one in MANY[:40] for two in MANY[:40])),
-    "flags of an alias": (f"AF 1\nAF {''.join(map(chr, range(0x4E00, 0x6000)))}\n", "a/1"),
+    "flags of an alias": (f"FLAG UTF-8\nAF 1\nAF {''.join(map(chr, range(0x4E00, 0x6000)))}\n", "a/1"),
     "suffixes": (affixes_of("SFX", "S", [f"0 {one} ." for one in MANY]), "a/S"),
-    "conditions": (affixes_of("SFX", "S", [f"0 s [{one}]{'.' * 8}" for one in MANY]), "aaaaaaaaa/S"),
+    "conditions": (affixes_of("SFX", "S", [f"0 s [{one}]{'a' * 8}" for one in MANY]), "aaaaaaaaa/S"),
     "second suffixes": (affixes_of("SFX", "S", ["0 s/T ."]) + affixes_of("SFX", "T", [f"0 {one} ." for one in MANY * 2]), "a/S"),
     "second suffixes that strip": (affixes_of("SFX", "S", ["0 s/T ."]) + affixes_of("SFX", "T", [f"as {one} ." for one in MANY]), "a/S"),
     "prefixes": (affixes_of("PFX", "P", [f"0 {one} a" for one in MANY * 4]), "a/P"),

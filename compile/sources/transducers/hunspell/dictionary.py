@@ -13,7 +13,6 @@ Hunspell, an affix may strip a whole word even without the option FULLSTRIP.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -31,75 +30,19 @@ from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.algebra.kernels.room import SizeError, of_file
 from fst.compile.algebra.rational import concatenate, union
-from fst.compile.files import contents
-from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, is_text, lines_of, read_affixes
-from fst.compile.sources.transducers.hunspell.endings import AT_ONCE, Endings, Prefix, Sets, Tails
+from fst.compile.sources.transducers.hunspell.affixes import Affix
+from fst.compile.sources.transducers.hunspell.endings import AT_ONCE, Affixes, Endings, Prefix, Sets, Tails, by_flag
+from fst.compile.sources.transducers.hunspell.files import Dictionary, partner, read_dictionary
+from fst.compile.sources.transducers.hunspell.flags import Flags
 from fst.compile.sources.transducers.hunspell.matches import Matches
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.compile.sources.transducers.hunspell.words import Entry
+from fst.errors import quoted
 
-COUNT = re.compile(r"\d+(\s|$)")
-DATA = re.compile(r"\t|[ \t]\w\w:")
-STEM = re.compile(r"(?:^|\s)st:(\S+)")
-SLASH = re.compile(r"(?<!\\)/")
-PLAIN = re.compile(r"([^/\\\s\0\ud800-\udfff]+)(?:/([^/\\\s]+))?")  # a word, possibly with flags, without escapes and data
-MAX_WORD = 1000
-MAX_WORDS = 1 << 20  # of Debian's dictionaries, the Greek one has the most, 828,806
 MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of arcs of their states; Catalan has the most pairs, 1,436
 Pair = tuple[int, int]
+NAMED = ("needs_affix", "forbidden", "keeps_case", "circumfix", "only_in_compound")
 MAX_LENGTH, MAX_ARCS = 16, 1 << 17  # of Debian's dictionaries, the French one has the most arcs, 2,640
 NO_PREFIX = Prefix()
-
-
-class Entry(NamedTuple):
-    """A word of the dictionary, its flags, and its stem, which is usually the word itself."""
-
-    word: str
-    flags: Flags
-    stem: str
-
-
-def read_words(path: Path, affixes: Affixes) -> list[Entry]:
-    """Read a ``.dic`` file in its order: each line is a word, a slash, the flags of the word; then data, of which only the stem (``st:``)
-    is read.
-    """
-    found: list[Entry] = []
-    flags_of: dict[str, Flags] = {}
-    for line in lines_of(path, contents(path), affixes.encoding):
-        if line.number == 1 and COUNT.match(line.text):
-            continue
-        plain = PLAIN.fullmatch(line.text)
-        word, flags, data = (*plain.groups(""), "") if plain else _parts(line.text)
-        if affixes.ignored:
-            word = word.translate(affixes.without_ignored)
-        if len(word) > MAX_WORD:
-            raise line.fault(f"the word has {len(word):,} characters; expected at most {MAX_WORD:,}")
-        if not plain and not is_text(word):
-            raise line.fault(f"the word is {quoted(word)}; expected {affixes.encoding}; save the file in the encoding of the option SET")
-        if flags not in flags_of:
-            flags_of[flags] = affixes.flags(flags, line)
-        stem = STEM.search(_data(data, affixes)) if data else None
-        if stem and not is_text(stem[1]):
-            raise line.fault(f"the stem is {quoted(stem[1])}; expected {affixes.encoding}; save the file in the encoding of the option SET")
-        if len(found) == MAX_WORDS:
-            fault = f"{path}, line {line.number}: the file has more than {MAX_WORDS:,} words; expected fewer"
-            raise UnsupportedError(f"{fault}; split the dictionary")
-        found.append(Entry(word, flags_of[flags], stem[1] if stem else word))
-    return found
-
-
-def _parts(text: str) -> tuple[str, str, str]:
-    """The word of a line, its flags, and its data."""
-    found = DATA.search(text, 1)
-    text, data = (text[: found.start()], text[found.start() :].strip()) if found else (text, "")
-    parts = [text] if text[0] == "/" else SLASH.split(text)
-    word, flags = parts if len(parts) == 2 else (text, "")
-    return word.replace("\\/", "/"), flags, data
-
-
-def _data(text: str, affixes: Affixes) -> str:
-    """The data of a word; the text may instead contain the number of an alias."""
-    is_alias = affixes.data_aliases and text.isascii() and text.isdigit() and 0 < int(text[:9]) <= len(affixes.data_aliases)
-    return affixes.data_aliases[int(text[:9]) - 1] if is_alias else text
 
 
 def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
@@ -226,26 +169,35 @@ def read(path: Path, *, marks: bool = False) -> Arcs:
     folder. Each may be packed with gzip. `marks`: also read words with the flag KEEPCASE after the character `KEPT`, and words with the
     flag FORBIDDENWORD after the character `FORBIDDEN`.
     """
-    affixes = read_affixes(_partner(path, ".aff"))
-    entries = read_words(_partner(path, ".dic"), affixes)
-    with of_file(path):
-        return machine_of(affixes, entries, marks=marks)
+    dictionary = read_dictionary(path)
+    with of_file(partner(path, ".aff")):
+        return machine_of(dictionary, marks=marks)
 
 
-def _partner(path: Path, ending: str) -> Path:
-    """The file of a dictionary with the given ending; it may be packed with gzip."""
-    stem = path.name.removesuffix(".gz")[: -len(ending)]
-    if path.name.removesuffix(".gz").endswith(ending):
-        return path
-    found = path.with_name(stem + ending)
-    packed = path.with_name(f"{stem}{ending}.gz")
-    if not found.exists() and not packed.exists():
-        raise VocabularyError(f"{found} is missing; expected the .aff and the .dic file of a dictionary in one folder")
-    return found if found.exists() else packed
+def _supported(dictionary: Dictionary) -> tuple[Affixes, list[tuple[str, str]]]:
+    """The affixes and input conversions of a dictionary.
+
+    Raises:
+        SizeError: an option is not supported.
+    """
+    options = dictionary.options
+    compounds = {"COMPOUNDFLAG": options.compound, "COMPOUNDBEGIN": options.compound_begin, "COMPOUNDRULE": options.rules}
+    for name in (name for name, value in compounds.items() if value):
+        raise SizeError(f"the option is {name}, and look-up does not read compounds", "use fst.compile.speller, which checks them")
+    if options.is_reversed:
+        raise SizeError("the option is COMPLEXPREFIXES; expected words with at most one prefix", "use fst.compile.speller")
+    for conversion in options.input_conversions:
+        if any(conversion[2:]):
+            raise SizeError(f"ICONV has a replacement of {quoted(conversion.found)} for the beginning or the end of words", "remove it")
+    named = {name: getattr(options, name) or None for name in NAMED}
+    conversions = [(found, inside) for found, inside, *_ in options.input_conversions]
+    return Affixes(by_flag(dictionary.prefixes), by_flag(dictionary.suffixes), **named), conversions
 
 
-def machine_of(affixes: Affixes, entries: Sequence[Entry], *, marks: bool = False) -> Arcs:
+def machine_of(dictionary: Dictionary, *, marks: bool = False) -> Arcs:
     """The transducer from words to stems. For `marks`, see `read`."""
+    affixes, conversions = _supported(dictionary)
+    entries = [entry for entry in dictionary.entries if not entry.is_upper]
     forbidden = {entry.word for entry in entries if affixes.forbidden in entry.flags}
     removed = forbidden - {entry.word for entry in entries if affixes.forbidden not in entry.flags}
     machine = _machine(affixes, entries, forbidden)
@@ -256,7 +208,7 @@ def machine_of(affixes: Affixes, entries: Sequence[Entry], *, marks: bool = Fals
         parts = [] if not kept else [concatenate(from_strings([(KEPT, "")]), _machine(affixes, kept, forbidden))]
         parts += [from_strings([(FORBIDDEN + word, word) for word in sorted(removed)])] if removed else []
         machine = union([machine, *parts]) if parts else machine
-    return converted(machine, affixes.conversions, affixes.ignored)
+    return converted(machine, conversions, dictionary.options.ignored)
 
 
 def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[str]) -> Arcs:
@@ -300,12 +252,12 @@ class _Builder:
         self._without_prefix = [_Begin(0, self._start, self._start)]
         self._begins: dict[Prefix, _Begin] = {}
         self._of_flags: dict[Flags, tuple[Tails, list[_Group]]] = {}
-        self._after: dict[str, Flags] = {}
+        self._after: dict[int, Flags] = {}
         self._anywhere = frozenset(flag for flag, some in self._prefixes.items() if any(self._is_supported(prefix) for prefix in some))
 
     def add(self, entry: Entry) -> None:
         """Add a word with all its affixes."""
-        word, flags, _ = entry
+        word, flags = entry.word, entry.flags
         found = self._of_flags.get(flags)
         if found is None:
             found = self._of_flags[flags] = Tails(self._endings, flags, NO_PREFIX), self._groups_of(flags)
@@ -357,7 +309,7 @@ class _Builder:
             text: the path that copies the word.
             sets: the sets of endings.
         """
-        word, _, stem = entry
+        word, stem = entry.word, entry.stem
         is_own = stem == word
         for stripped, number in sets.items():
             following = self._set(number if is_own else self._endings.silent(number))
@@ -421,20 +373,20 @@ class _Builder:
             for firsts in self._prefixes_of(flags).values()
         ]
 
-    def _prefixes_of(self, flags: Flags) -> dict[tuple[str, bool, Flags], dict[Affix, Prefix]]:
+    def _prefixes_of(self, flags: Flags) -> dict[tuple[int, bool, Flags], dict[Affix, Prefix]]:
         """The prefixes that words with these flags may take, grouped by the flag that the endings must have, by `crosses`, and by the
         prefix's flags.
         """
         self._endings.take(1 + len(flags) // AT_ONCE)
         names = self._anywhere.union(flags & self._prefixes.keys(), *map(self._prefixes_after, flags & self._affixes.suffixes.keys()))
-        found: dict[tuple[str, bool, Flags], dict[Affix, Prefix]] = {}
+        found: dict[tuple[int, bool, Flags], dict[Affix, Prefix]] = {}
         for flag in sorted(names):
             self._endings.take(1 + 2 * len(self._prefixes[flag]))
             for prefix, affixes in self._prefixes[flag].items():
-                found.setdefault(("" if flag in flags else flag, prefix.crosses, prefix.flags), {})[affixes[0]] = prefix
+                found.setdefault((0 if flag in flags else flag, prefix.crosses, prefix.flags), {})[affixes[0]] = prefix
         return found
 
-    def _prefixes_after(self, flag: str) -> Flags:
+    def _prefixes_after(self, flag: int) -> Flags:
         """The flags of prefixes that suffixes of the given flag have."""
         found = self._after.get(flag)
         if found is None:
@@ -455,6 +407,6 @@ def _grouped(prefixes: Iterable[Affix]) -> dict[Prefix, list[Affix]]:
     """Prefixes of one flag, grouped if they differ only in the characters that they add."""
     found: dict[Prefix, list[Affix]] = {}
     for affix in prefixes:
-        key = Prefix(affix.flag, affix.crosses, affix.strip, affix.condition, affix.flags)
+        key = Prefix(affix.flag, affix.crosses, affix.strip, affix.condition, affix.may_lack_last, affix.flags)
         found.setdefault(key, []).append(affix)
     return found

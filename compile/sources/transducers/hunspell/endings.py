@@ -11,18 +11,41 @@ the characters of the first suffix, which are then not read; then characters of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from fst.compile.algebra.build.paths import END
 from fst.compile.algebra.kernels.room import SizeError
-from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, Part
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Part
+from fst.compile.sources.transducers.hunspell.flags import NONE, Flags
 from fst.compile.sources.transducers.hunspell.matches import ALL, ByEnding, Matches
 
 MAX_STEPS = 5 << 20  # maximum number of steps, some 1 µs each; of Debian's dictionaries, Turkish takes the most, 2.9 million
 Sets = dict[int, int]  # the number of stripped characters → the number of the set of endings
 AT_ONCE = 4  # number of flags, of characters, or of characters of a condition that one step reads
 MAX_ENDINGS = 3 << 19  # maximum number of endings in all sets; the Turkish dictionary has the most, 937,922
+
+
+@dataclass
+class Affixes:
+    """The affixes by flag, and the flags with a meaning, each None if it is not defined; see `options.Options`."""
+
+    prefixes: dict[int, list[Affix]]
+    suffixes: dict[int, list[Affix]]
+    needs_affix: int | None = None
+    forbidden: int | None = None
+    keeps_case: int | None = None
+    circumfix: int | None = None
+    only_in_compound: int | None = None
+
+
+def by_flag(affixes: Sequence[Affix]) -> dict[int, list[Affix]]:
+    """The affixes with each flag."""
+    found: dict[int, list[Affix]] = {}
+    for affix in affixes:
+        found.setdefault(affix.flag, []).append(affix)
+    return found
 
 
 class Ending(NamedTuple):
@@ -34,13 +57,14 @@ class Ending(NamedTuple):
 
 
 class Prefix(NamedTuple):
-    """Prefixes that differ only in the characters that they add. The flag "" means that there is no prefix."""
+    """Prefixes that differ only in the characters that they add. The flag 0 means that there is no prefix."""
 
-    flag: str = ""
+    flag: int = 0
     crosses: bool = True
     strip: str = ""
     condition: tuple[Part, ...] = ()
-    flags: Flags = frozenset()
+    may_lack_last: bool = False
+    flags: Flags = NONE
 
 
 class _Context(NamedTuple):
@@ -49,13 +73,13 @@ class _Context(NamedTuple):
     Attributes:
         is_prefixed: whether there is a prefix.
         crosses: whether there may be suffixes.
-        required: the flag of the prefix, if the suffix must have this flag because the word does not have it; otherwise "".
+        required: the flag of the prefix, if the suffix must have this flag because the word does not have it; otherwise 0.
         is_circumfix, needs_affix: whether the prefix has the flag of this name.
     """
 
     is_prefixed: bool
     crosses: bool
-    required: str
+    required: int
     is_circumfix: bool
     needs_affix: bool
 
@@ -99,10 +123,10 @@ class Endings:
         self._links: dict[int, Ending] = {}
         self._size = self._steps = 0
         self._silent: dict[int, int] = {}
-        self._of_flag: dict[tuple[str, _Context], ByEnding[tuple[Sets, int]]] = {}
+        self._of_flag: dict[tuple[int, _Context], ByEnding[tuple[Sets, int]]] = {}
         self._of_second: dict[_Second, tuple[list[tuple[str, str]], Sets, int]] = {}
-        self._reaches: dict[str, int] = {}
-        self._first: dict[tuple[str, _Context], Matches] = {}
+        self._reaches: dict[int, int] = {}
+        self._first: dict[tuple[int, _Context], Matches] = {}
         self._second: dict[Flags, Matches] = {}
         self._flags = frozenset(affixes.suffixes)
         self._end = self.number({Ending("", "", END)})
@@ -134,12 +158,12 @@ class Endings:
         return _Context(
             bool(prefix.flag),
             prefix.crosses,
-            "" if prefix.flag in flags else prefix.flag,
+            0 if prefix.flag in flags else prefix.flag,
             self._affixes.circumfix in prefix.flags,
             self._affixes.needs_affix in prefix.flags,
         )
 
-    def suffixes_of(self, flags: Flags, prefix_flags: Flags, context: _Context) -> tuple[int, list[str], bool]:
+    def suffixes_of(self, flags: Flags, prefix_flags: Flags, context: _Context) -> tuple[int, list[int], bool]:
         """The number of last characters of a word that decide which suffixes it takes; the flags of these suffixes; and whether the word
         needs no suffix.
         `flags`: the flags of the word. `prefix_flags`: the flags of the prefix. `context`: the context of the prefix.
@@ -150,7 +174,7 @@ class Endings:
         names = sorted((flags & self._flags) | (prefix_flags & self._flags)) if context.crosses else []
         return max(map(self._reach_of, names), default=0), names, self._is_word(flags, context)
 
-    def _reach_of(self, flag: str) -> int:
+    def _reach_of(self, flag: int) -> int:
         """The number of last characters of a word that decide which suffixes of a flag it takes."""
         found = self._reaches.get(flag)
         if found is None:
@@ -169,7 +193,7 @@ class Endings:
             found = self._second[flags] = Matches(suffixes, self.take)
         return found
 
-    def joined(self, names: list[str], context: _Context, ending: str, *, is_word: bool) -> tuple[Sets, int]:
+    def joined(self, names: list[int], context: _Context, ending: str, *, is_word: bool) -> tuple[Sets, int]:
         """The sets for all flags of a word, see `suffixes_of`; and the number of the word's last characters that decide these sets."""
         self.take(1 + 2 * len(names))
         found: dict[int, set[int]] = {0: {self._end}} if is_word else {}
@@ -197,7 +221,7 @@ class Endings:
             return not (context.required or context.is_circumfix or context.needs_affix)
         return self._affixes.needs_affix not in flags
 
-    def _for_flag(self, flag: str, context: _Context, ending: str) -> tuple[Sets, int]:
+    def _for_flag(self, flag: int, context: _Context, ending: str) -> tuple[Sets, int]:
         """The sets for one flag of a word, or of its prefix; and the number of the word's last characters that decide these sets."""
         values = self._of_flag.setdefault((flag, context), ByEnding())
         reach = self._reach_of(flag)
@@ -216,7 +240,7 @@ class Endings:
             values.put(ending, decisive, value)
         return value
 
-    def _firsts(self, flag: str, context: _Context) -> Matches:
+    def _firsts(self, flag: int, context: _Context) -> Matches:
         """The suffixes of a flag that may be the first suffix."""
         found = self._first.get((flag, context))
         if found is None:

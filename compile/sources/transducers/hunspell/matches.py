@@ -41,7 +41,7 @@ class Matches:
             left, reach = found
         if reach <= len(edge):
             return left, len(edge)
-        return [affix for affix in left if affix.reach <= len(edge)], ALL
+        return [affix for affix in left if affix.least <= len(edge)], ALL
 
 
 def _reach(affixes: Sequence[Affix]) -> int:
