@@ -22,6 +22,8 @@ END_OF_UNIT: dict[Unit, int] = {"character": FIRST_SYMBOL, "utf-8": 0x100}  # la
 MAX_WEIGHT = float(np.finfo(np.float32).max)
 TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 NOWHERE = -1  # the start state of a machine without states
+# Symbols for every character and symbol that a machine does not name, under their names in HFST; see `fst.compile.algebra.other`.
+OTHER, ANOTHER = "@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +40,8 @@ class Arcs:
         weight: float32[arcs], finite; None means that all weights are 0.
         final: float32[states], the weight of ending in each state; infinity: the state is not final.
         start: the first state; `NOWHERE` if there are no states.
-        symbols: distinct strings; label ``FIRST_SYMBOL + k`` is ``symbols[k]``, for input and output.
+        symbols: distinct strings; label ``FIRST_SYMBOL + k`` is ``symbols[k]``, for input and output. If `OTHER` is a symbol, the
+            others are all that the machine names; a single character among them still has its code point as its label.
         unit: the meaning of labels below `FIRST_SYMBOL`: code points, or bytes of UTF-8.
     """
 
@@ -110,6 +113,8 @@ def make(
     is the state before each arc.
     """
     sources, reads, writes, targets = (np.asarray(array, np.int64) for array in (source, ilabel, olabel, target))
+    if OTHER in symbols or ANOTHER in symbols:
+        reads, writes, symbols = _with_other(reads, writes, symbols, unit)
     weights = None if weight is None else _float32(weight)
     ends = _float32(final)
     if weights is not None and np.isposinf(weights).any():
@@ -125,6 +130,27 @@ def make(
     sorted_weights = None if weights is None or not weights.any() else weights[order]
     ilabels, olabels, goals = (array[order].astype(np.int32) for array in (reads, writes, targets))
     return Arcs(row_start, ilabels, olabels, goals, sorted_weights, ends, start, symbols, unit)
+
+
+def _with_other(
+    reads: NDArray[np.int64], writes: NDArray[np.int64], symbols: tuple[str, ...], unit: Unit
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
+    """Arcs with `OTHER` in one form: `ANOTHER` is only written, where `OTHER` is read. The characters on arcs become symbols."""
+    if unit != "character":
+        raise VocabularyError(f"a machine over bytes has the symbol {OTHER}; expected a machine over characters")
+    symbols = tuple(dict.fromkeys([*symbols, OTHER, ANOTHER, *characters_of(reads, writes)]))
+    other, another = (FIRST_SYMBOL + symbols.index(name) for name in (OTHER, ANOTHER))
+    read, written = (np.where(labels == another, other, labels) for labels in (reads, writes))
+    differs = (read == other) & (written == other) & ((reads == another) | (writes == another))
+    return read, np.where(differs, another, written), symbols
+
+
+def characters_of(*columns: NDArray[Any]) -> list[str]:
+    """The characters among labels, in the order of their code points."""
+    is_used = np.zeros(FIRST_SYMBOL, np.bool_)
+    for labels in columns:
+        is_used[labels[(labels > EPSILON) & (labels < FIRST_SYMBOL)]] = True
+    return [*map(chr, np.flatnonzero(is_used).tolist())]
 
 
 def _float32(values: ArrayLike) -> NDArray[np.float32]:

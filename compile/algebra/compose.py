@@ -23,6 +23,7 @@ from fst.compile.algebra.kernels.room import (
     more_states,
     rows_of,
 )
+from fst.compile.algebra.other import after_composition, before_composition, has_other
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
@@ -37,8 +38,11 @@ def compose(first: Arcs, second: Arcs) -> Arcs:
     first, second = with_shared_symbols([first, second])
     if not first.states or not second.states:
         return empty(first.symbols, first.unit)
-    keys, rows = products(rows_of(first), rows_of(second), np.isfinite(first.final), (first.start, second.start), "composition")
-    return connect(_machine(first, rows, first.final[_first(keys)] + second.final[_second(keys)]))
+    is_open = has_other(first) or has_other(second)
+    pair = before_composition(first, second) if is_open else (rows_of(first), rows_of(second))
+    keys, rows = products(*pair, np.isfinite(first.final), (first.start, second.start), "composition")
+    final = first.final[_first(keys)] + second.final[_second(keys)]
+    return connect(after_composition(rows, final, first.symbols) if is_open else _machine(first, rows, final))
 
 
 def intersect(first: Arcs, second: Arcs) -> Arcs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -109,6 +110,42 @@ class Fst(Operations):
             [('a', 'a', 0.0), ('ab', 'ab', 0.0), ('ac', 'ac', 0.0), ('abb', 'abb', 0.0)]
         """
         return cls.of(from_regex(pattern, alphabet))
+
+    @classmethod
+    def from_rule(
+        cls,
+        rules: Any,
+        *,
+        left: str | None = None,
+        right: str | None = None,
+        direction: str = "simultaneous",
+        definitions: Mapping[str, str] | None = None,
+        alphabet: Iterable[str] | None = None,
+    ) -> Fst:
+        r"""The transducer with the function of rewrite rules, for compositions: ``lexicon @ rule`` is a lexicon.
+
+        Characters and symbols that no rule distinguishes are copied by arcs for any other symbol. A symbol of several characters, such as
+        ``<n>``, is one of these, so no rule and no context matches it.
+
+        Args:
+            rules, left, right, direction, definitions: as in `fst.compile.rewrite`. `rules` may also be the result of `rewrite`, `cascade`
+                or `fst.compile.rules`, without the other arguments.
+            alphabet: characters and symbols, such as ``lexicon.alphabet``; the transducer reads only these, and the characters that rules
+                write. None: all. An alphabet makes the transducer of rules with large sets, such as ``\w``, much smaller.
+
+        Raises:
+            VocabularyError, ValueError: see `fst.compile.rewrite`; or a rule writes U+0000.
+            UnsupportedError: see `fst.compile.rewrite`; or the transducer is too large.
+
+        Examples:
+            >>> lexicon = Fst.from_strings([("cat+N+Pl", "cat^s"), ("fox+N+Pl", "fox^s")], symbols=["+N", "+Pl"])
+            >>> insertion, boundary = Fst.from_rule(r" -> e / x\^ _ s"), Fst.from_rule(r"\^ -> ")
+            >>> list((lexicon @ insertion @ boundary).paths())
+            [('cat+N+Pl', 'cats', 0.0), ('fox+N+Pl', 'foxes', 0.0)]
+        """
+        from fst.bridge.transducers import of_rules
+
+        return cls.of(of_rules(rules, alphabet, left=left, right=right, direction=direction, definitions=definitions))
 
     @classmethod
     def edits(cls, text: str, distance: int, alphabet: Iterable[str] | None = None, unit: Unit = "character") -> Fst:

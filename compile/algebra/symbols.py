@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, Arcs, Unit, make
+from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, make
+from fst.compile.algebra.other import with_others
 from fst.errors import VocabularyError
 
 
@@ -37,7 +38,7 @@ class Symbols:
         """The label of a symbol: a code point or byte, or the label of a symbol of several characters; "" is ε."""
         if not name:
             return EPSILON
-        if len(name) == 1 and name != "\0" and (self._unit == "character" or name.isascii()):
+        if _is_label(name, self._unit):
             return ord(name)
         return self._labels.setdefault(name, FIRST_SYMBOL + len(self._labels))
 
@@ -46,17 +47,22 @@ class Symbols:
         return label if label < END_OF_UNIT[self._unit] else self.label(f"<{label}>")
 
 
+def _is_label(name: str, unit: Unit) -> bool:
+    """Whether the label of a symbol is its code point or byte."""
+    return len(name) == 1 and name != "\0" and (unit == "character" or name.isascii())
+
+
 def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") -> list[int]:
     """Split a text into labels. If several symbols match, the longest is read.
 
     Examples:
-        >>> labels_of("a<n>", ["<", "<n>"])
+        >>> labels_of("a<n>", ["<>", "<n>"])
         [97, 1114113]
         >>> labels_of("é", unit="utf-8")
         [195, 169]
     """
-    numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols)}
-    longest_first = sorted(filter(None, numbers), key=len, reverse=True)
+    numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols) if name and not _is_label(name, unit)}
+    longest_first = sorted(numbers, key=len, reverse=True)
     found: list[int] = []
     for part in re.findall("|".join([*map(re.escape, longest_first), "(?s:.)"]), text):
         if part in numbers:
@@ -84,14 +90,21 @@ def text_of(labels: Iterable[int], symbols: Sequence[str] = (), unit: Unit = "ch
 
 
 def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
-    """The machines with equal `symbols`: the symbols of all machines, the first machine's symbols first."""
+    """The machines with equal `symbols`: the symbols of all machines, the first machine's symbols first. If a machine has arcs for any
+    other symbol, it gets arcs for the symbols that only other machines name.
+    """
     numbers: dict[str, int] = {}
     for machine in machines:
         if machine.unit != machines[0].unit:
             raise VocabularyError(f"the units are {machines[0].unit!r} and {machine.unit!r}; expected machines of one unit")
         for name in machine.symbols:
             numbers.setdefault(name, FIRST_SYMBOL + len(numbers))
-    return [_renamed(machine, numbers) for machine in machines]
+    if OTHER not in numbers:
+        return [_renamed(machine, numbers) for machine in machines]
+    for machine in machines:
+        for name in characters_of(machine.ilabel, machine.olabel):
+            numbers.setdefault(name, FIRST_SYMBOL + len(numbers))
+    return [with_others(_renamed(machine, numbers), {*machine.symbols}) for machine in machines]
 
 
 def _renamed(machine: Arcs, numbers: dict[str, int]) -> Arcs:

@@ -95,15 +95,15 @@ def is_deterministic(arcs: Arcs) -> bool:
     return not (np.diff(keys) == 0).any() and not ((arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)).any()
 
 
-def determinize(arcs: Arcs) -> Arcs:
+def determinize(arcs: Arcs, most: int | None = None) -> Arcs:
     """A machine with the same paths in which no state has two arcs with the same labels. The states of the result are numbered breadth
-    first.
+    first. A result of more than `most` states and more than `FIRST_STATES` is a SizeError; `most` is a power of 2.
     """
     arcs = remove_epsilon(arcs)
     if not arcs.states:
         return arcs
     labels = encoded(arcs)
-    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: need_twins(arcs, labels.labels))
+    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: need_twins(arcs, labels.labels), most or MAX_STATES)
     weight = output.weight if output.weight.any() else None
     final = output.final.astype(np.float32)
     reads, writes = labels.ilabel[output.label], labels.olabel[output.label]
@@ -135,7 +135,7 @@ def need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
         ) from None
 
 
-def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None]) -> _Output:
+def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None], most: int) -> _Output:
     """The sets that can be reached, and their arcs. A weighted machine with many more sets than states is tested by `need_twins`."""
     arcs = 2 * len(machine.codes) + FIRST_STATES
     pool = _Pool(
@@ -161,7 +161,7 @@ def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None])
         else:
             if machine.weight.any() and counts[STATES] > MANY_SETS * len(machine.final):
                 need_twins()
-            pool, output = _more_states(pool, output, counts)
+            pool, output = _more_states(pool, output, counts, most)
     states, made = counts[STATES], counts[ARCS]
     return _Output._make([output.row_start[: states + 1], *(column[:made] for column in output[1:4]), output.final[:states]])
 
@@ -170,9 +170,9 @@ def _buffer(length: int, states: int) -> _Buffer:
     return _Buffer(np.empty((2, length), np.int64), np.empty((2, length)), np.empty(states + 1, np.int64))
 
 
-def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tuple[_Pool, _Output]:
+def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64], most: int) -> tuple[_Pool, _Output]:
     """Twice the room for states."""
-    hashes = grown(pool.hashes, MAX_STATES, "states", counts, OPERATION)
+    hashes = grown(pool.hashes, most, "states", counts, OPERATION)
     slots = slots_of(hashes[: counts[STATES]], 2 * len(hashes))
     pool = _Pool(pool.members, pool.residuals, longer(pool.starts, len(hashes) + 1), hashes, slots)
     row_start, final = longer(output.row_start, len(hashes) + 1), longer(output.final, len(hashes))

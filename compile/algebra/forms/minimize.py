@@ -9,15 +9,26 @@ from fst.automata.refinement import classes_of
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import determinize, encoded, is_deterministic
+from fst.compile.algebra.forms.epsilon import remove_epsilon
+from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.algebra.shortest import push
 
+MANY_SETS = 4
 QUANTA = 2.0**17  # weights are equal if they are equal in units of 2⁻¹⁷
 
 
-def minimize(arcs: Arcs) -> Arcs:
+def minimize(arcs: Arcs, most: int | None = None) -> Arcs:
     """The deterministic machine with the fewest states; see `determinize`. Weights are pushed towards the start."""
-    arcs = push(arcs if is_deterministic(arcs) else determinize(arcs))
+    arcs = push(arcs if is_deterministic(arcs) else determinize(arcs, most))
     return _merged(arcs, _arc_labels(arcs)) if arcs.states else arcs
+
+
+def reduce_states(arcs: Arcs) -> Arcs:
+    """A machine with the same paths: `minimize`, or if its deterministic form has many more states than the machine, `merge_states`."""
+    try:
+        return minimize(arcs, 1 << (MANY_SETS * arcs.states).bit_length())
+    except SizeError:
+        return merge_states(remove_epsilon(arcs))
 
 
 def merge_states(arcs: Arcs) -> Arcs:

@@ -119,7 +119,7 @@ def rewritten(
     if direction == RIGHT_TO_LEFT:
         parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
     passes = Compiler(parsed, psis, direction != SIMULTANEOUS, strings).passes()
-    return _assembled([_settings(direction, listed)], [_part(passes, strings)])
+    return _assembled([_settings(direction, listed)], [part_of(passes, strings)])
 
 
 def cascade(*tables: RulesTable) -> RulesTable:
@@ -146,7 +146,7 @@ def cascade(*tables: RulesTable) -> RulesTable:
     stages = [stage for table in tables for stage in table.stages]
     if len(stages) > MAX_STAGES:
         raise UnsupportedError(f"the cascade has {len(stages):,} stages; expected at most {MAX_STAGES:,}; join rules that can be parallel")
-    return _assembled(stages, [part for table in tables for part in _parts(table)])
+    return _assembled(stages, [part for table in tables for part in parts_of(table)])
 
 
 def _of_transducer(
@@ -156,14 +156,14 @@ def _of_transducer(
     if left is None and right is None:
         if definitions or direction != SIMULTANEOUS:
             raise ValueError("direction and definitions are for rules; expected left or right with them for a transducer, as in left=''")
-        return _assembled([_settings(direction)], [_part(passes_of(machine, strings), strings)])
+        return _assembled([_settings(direction)], [part_of(passes_of(machine, strings), strings)])
     is_mirrored, left, right = direction == RIGHT_TO_LEFT, left or "", right or ""
     _check_contexts(left, right, definitions, remarks)
     contexts = trees(of_string("", "", left, right, definitions))
     contexts = mirrored(contexts) if is_mirrored else contexts
     folded = folded_machine(machine, is_mirrored)
     passes = Replacement(folded, contexts.left, contexts.right, direction != SIMULTANEOUS, strings).passes()
-    return _assembled([_settings(direction)], [_part(passes, strings)])
+    return _assembled([_settings(direction)], [part_of(passes, strings)])
 
 
 def _of_keys(rules: Mapping[str, str], direction: str) -> RulesTable:
@@ -219,7 +219,7 @@ def _need_texts(texts: Iterable[Any]) -> None:
             raise VocabularyError(f"the rule {quoted(text)} is not text: it has a lone surrogate; remove it")
 
 
-def _part(passes: Passes, strings: Strings) -> Part:
+def part_of(passes: Passes, strings: Strings) -> Part:
     """The arrays of a compiled stage."""
     if passes.alphabet.size > MAX_CLASSES:
         raise UnsupportedError(f"the rules distinguish {passes.alphabet.size:,} classes of characters; expected at most {MAX_CLASSES:,}")
@@ -228,7 +228,7 @@ def _part(passes: Passes, strings: Strings) -> Part:
     return Part(of_codes, passes.to_left, passes.to_right, passes.finals, strings.listed)
 
 
-def _parts(table: RulesTable) -> list[Part]:
+def parts_of(table: RulesTable) -> list[Part]:
     """The arrays of the stages of a table, without compositions."""
     parts = []
     for stage, (sets, classes, states, columns) in zip(table.arguments()[: len(table.stages)], table.shapes.tolist(), strict=False):

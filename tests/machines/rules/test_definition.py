@@ -6,36 +6,13 @@ import random
 from itertools import product
 
 import pytest
+from support.machines.rules import EDGES, TEXTS, expression, rule, spelled
 from support.naive.rules import Rule, rewritten
 from support.tiers import sample
 
 import fst
 from fst.compile import cascade, rewrite
 from fst.machines.rules.header import DIRECTIONS
-
-TEXTS = ["".join(letters) for size in range(7) for letters in product("abc", repeat=size)]
-ATOMS = ("a", "b", "c", "[ab]", "[^a]", ".", "ab", "(?:a|bc)")
-SIGNS = ("", "", "", "*", "+", "?", "{2}", "{1,2}")
-CONTEXTS = ("", "", "a", "b|c", "[ab]c*", "(?:ab|c)", "[^b]")
-
-EDGES = ("", r"\b", r"\b", r"\ba", r"a\b", r"-\b", r"\b[ab]*", r"(?:a|\bb)", r"(?:\ba)?", r"(?:a\b-)+", r"a?\b", r"(?:\b.){2}", r"\b\b.?")
-
-
-def expression(draw: random.Random) -> str:
-    """A random regular expression that matches more than the empty string."""
-    parts = [draw.choice(ATOMS) + draw.choice(SIGNS) for _ in range(draw.randint(1, 3))]
-    return "|".join(parts) if draw.random() < 0.2 else "".join(parts)
-
-
-def rule(draw: random.Random) -> Rule:
-    """A random rule; a seventh of the rules insert."""
-    left, right = draw.choice((*CONTEXTS, "^", "^a|b")), draw.choice((*CONTEXTS, "$", "a|b$"))
-    return Rule(expression(draw) if draw.random() < 0.85 else "", draw.choice(("", "x", "ab", "ca", "a")), left, right)
-
-
-def spelled(rule: Rule) -> str:
-    """A rule as text."""
-    return f"{rule.phi} -> {rule.psi} / {rule.left} _ {rule.right}"
 
 
 @pytest.mark.mostly_slow

@@ -1,0 +1,154 @@
+"""Arcs for any other symbol: the characters and symbols that a machine does not name.
+
+An arc that reads and writes `OTHER` copies the symbol; an arc that reads `OTHER` and writes `ANOTHER` writes a different one, which the
+machine does not name either; and an arc with `OTHER` on one side only reads or writes any of these symbols. A machine names `Arcs.symbols`.
+The meaning of an arc thus depends on the symbols. Operations of several machines first give all of them the same symbols, and arcs for the
+symbols that are new to a machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, make
+from fst.compile.algebra.kernels.room import Rows, rows_of
+from fst.errors import UnsupportedError
+
+MAX_ARCS = 1 << 24
+
+
+class Unsorted(NamedTuple):
+    """Arcs in any order."""
+
+    source: NDArray[np.int64]
+    read: NDArray[np.int64]
+    write: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float32]
+
+
+def has_other(arcs: Arcs) -> bool:
+    """Whether an arc stands for any other symbol."""
+    label = label_of(arcs, OTHER)
+    return bool((arcs.ilabel == label).any() or (arcs.olabel == label).any())
+
+
+def need_closed(arcs: Arcs, task: str) -> None:
+    """Raise an UnsupportedError if a machine has arcs for any other symbol."""
+    if has_other(arcs):
+        raise UnsupportedError(f"the machine has arcs for any other symbol, which {task} cannot read; give it an alphabet by close()")
+
+
+def label_of(arcs: Arcs, name: str) -> int:
+    """The label of `OTHER` or `ANOTHER` in a machine; -1 if the machine has none."""
+    return FIRST_SYMBOL + arcs.symbols.index(name) if name in arcs.symbols else -1
+
+
+def with_others(arcs: Arcs, named: Set[str]) -> Arcs:
+    """The machine with an arc for each of its `symbols` that `named` does not contain, next to each arc for any other symbol."""
+    if not has_other(arcs):
+        return arcs
+    labels = [ord(name) if len(name) == 1 else FIRST_SYMBOL + number for number, name in enumerate(arcs.symbols) if name not in named]
+    every = _columns(arcs, np.ones(arcs.arcs, np.bool_))
+    return _joined([every, *_added(arcs, np.array(labels, np.int64))], arcs.final, arcs.start, arcs.symbols) if labels else arcs
+
+
+def close(arcs: Arcs, alphabet: Iterable[str]) -> Arcs:
+    """The machine over an alphabet: arcs for any other symbol become arcs for the symbols of the alphabet that the machine does not name.
+    The symbols that the machine names stay.
+    """
+    named = {*arcs.symbols}
+    wide = replace(arcs, symbols=tuple(dict.fromkeys([*arcs.symbols, *filter(None, alphabet)])))
+    return without_other(with_others(wide, named))
+
+
+def without_other(arcs: Arcs) -> Arcs:
+    """The machine without its arcs for any other symbol."""
+    label = label_of(arcs, OTHER)
+    kept = (arcs.ilabel != label) & (arcs.olabel != label)
+    names = tuple(name for name in arcs.symbols if len(name) > 1 and name not in (OTHER, ANOTHER))
+    numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(names)}
+    new = np.array([numbers.get(name, EPSILON) for name in arcs.symbols], np.int64)
+    read, write = (_relabelled(labels[kept], new) for labels in (arcs.ilabel, arcs.olabel))
+    return make(arcs.sources[kept], read, write, arcs.target[kept], arcs.weights[kept], arcs.final, arcs.start, names, arcs.unit)
+
+
+def _relabelled(labels: NDArray[np.int32], new: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(labels < FIRST_SYMBOL, labels, new[np.maximum(labels - FIRST_SYMBOL, 0)]) if len(new) else labels.astype(np.int64)
+
+
+def _columns(arcs: Arcs, chosen: NDArray[np.bool_]) -> Unsorted:
+    """The chosen arcs."""
+    wide = [column[chosen].astype(np.int64) for column in (arcs.sources, arcs.ilabel, arcs.olabel, arcs.target)]
+    return Unsorted._make([*wide, arcs.weights[chosen]])
+
+
+def _joined(parts: list[Unsorted], final: NDArray[np.float32], start: int, symbols: tuple[str, ...]) -> Arcs:
+    """The machine of all given arcs."""
+    source, read, write, target, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return make(source, read, write, target, weight, final, start, symbols)
+
+
+def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Unsorted]:
+    """The arcs of new symbols: what each arc for any other symbol means for them."""
+    other, another = label_of(arcs, OTHER), label_of(arcs, ANOTHER)
+    reads, writes = arcs.ilabel == other, (arcs.olabel == other) | (arcs.olabel == another)
+    copies, differs = reads & (arcs.olabel == other), reads & (arcs.olabel == another)
+    _need_room(arcs, int((reads | writes).sum()) * len(labels) + int(differs.sum()) * len(labels) ** 2)
+    found = [
+        _spread(_columns(arcs, copies), labels, labels),
+        _spread(_columns(arcs, reads & ~writes), labels, None),
+        _spread(_columns(arcs, writes & ~reads), None, labels),
+    ]
+    if differs.any():
+        every = np.append(labels, other)
+        first, second = np.repeat(every, len(every)), np.tile(every, len(every))
+        found.append(_spread(_columns(arcs, differs), first[first != second], second[first != second]))
+    return found
+
+
+def _spread(columns: Unsorted, read: NDArray[np.int64] | None, write: NDArray[np.int64] | None) -> Unsorted:
+    """A copy of each arc for each label, with the labels on the given sides."""
+    count = len(columns.source)
+    size = max(0 if labels is None else len(labels) for labels in (read, write))
+    repeated = [np.repeat(column, size) for column in columns]
+    for side, labels in ((1, read), (2, write)):
+        if labels is not None:
+            repeated[side] = np.tile(labels, count)
+    return Unsorted._make(repeated)
+
+
+def _need_room(arcs: Arcs, count: int) -> None:
+    if arcs.arcs + count > MAX_ARCS:
+        fault = f"the arcs for any other symbol become {count:,} arcs; expected at most {MAX_ARCS:,}"
+        raise UnsupportedError(f"{fault}; use a smaller alphabet")
+
+
+def before_composition(first: Arcs, second: Arcs) -> tuple[Rows, Rows]:
+    """The arcs of two machines with equal symbols, for a composition; see `after_composition`.
+
+    `OTHER` is the label between both machines wherever the first writes, or the second reads, any other symbol. On the outer sides,
+    `OTHER` is the symbol between both machines, and `ANOTHER` is a different or any other symbol.
+    """
+    other, another = (label_of(first, name) for name in (OTHER, ANOTHER))
+    is_free = (first.ilabel == other) & (first.olabel != other)
+    read, write = np.where(is_free, another, first.ilabel), np.where(first.olabel == another, other, first.olabel)
+    is_free = (second.olabel == other) & (second.ilabel != other)
+    written = np.where(is_free, another, second.olabel)
+    return rows_of(first)._replace(ilabel=read, olabel=write), rows_of(second)._replace(olabel=written)
+
+
+def after_composition(rows: Rows, final: NDArray[np.float32], symbols: tuple[str, ...]) -> Arcs:
+    """The machine of a composition: where both sides may be any other symbol, they may be equal or different. State 0 is the start."""
+    other, another = (FIRST_SYMBOL + symbols.index(name) for name in (OTHER, ANOTHER))
+    sources = np.repeat(np.arange(len(final)), np.diff(rows.row_start))
+    arcs = Unsorted._make([sources, *(column.astype(np.int64) for column in rows[1:4]), rows.weight])
+    is_free = (arcs.read == another) & (arcs.write == another)
+    copies = Unsorted._make(column[is_free] for column in arcs)
+    same = np.full(len(copies.read), other)
+    return _joined([arcs, copies._replace(read=same, write=same)], final, 0, symbols)

@@ -1,0 +1,92 @@
+"""Rules as transducers of the algebra have the function of compiled rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from support.machines.rules import EDGES, TEXTS, expression, rule, spelled
+from support.tiers import sample
+
+import fst
+from fst.compile import cascade, rewrite
+from fst.errors import UnsupportedError, VocabularyError
+from fst.machines.rules.header import DIRECTIONS
+from fst.machines.rules.table import RulesTable
+
+ALPHABET = "abcx-?"
+
+
+def outputs(machine: fst.Fst, text: str) -> list[str]:
+    """What a transducer writes for a text."""
+    return [written for _, written, _ in (fst.Fst.from_strings([text]) @ machine).paths()]
+
+
+def check(table: RulesTable, texts: Sequence[str], alphabet: str | None = None) -> None:
+    """Compare the transducer of a table with its rewriter."""
+    machine, rewriter = fst.Fst.from_rule(table, alphabet=alphabet), fst.Rewriter(table)
+    for text in texts:
+        assert outputs(machine, text) == [rewriter.apply(text)], text
+
+
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_transducer_writes_what_the_rules_write(direction: str) -> None:
+    """The transducer of parallel rules writes for each text only the text of the rewriter, also for characters that no rule names."""
+    for seed in sample(range(120), 12):
+        draw = random.Random(f"{direction} {seed}")
+        rules = [spelled(rule(draw)) for _ in range(draw.choice((1, 1, 2)))]
+        texts = [*draw.sample(TEXTS, 20), *("".join(draw.choices("abcx?", k=6)) for _ in range(10))]
+        check(rewrite(rules, direction=direction), texts)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_edges_of_words(direction: str) -> None:
+    """Over an alphabet, rules with edges of words have small transducers with the same function."""
+    for seed in sample(range(60), 4):
+        draw = random.Random(f"{direction} {seed}")
+        text = f"{expression(draw).replace('c', '-')} -> {draw.choice(('x', '', 'ab'))} / {draw.choice(EDGES)} _ {draw.choice(EDGES)}"
+        check(rewrite(text, direction=direction), ["".join(draw.choices("ab-?", k=draw.randint(0, 6))) for _ in range(15)], ALPHABET)
+
+
+def test_stages_are_composed() -> None:
+    """The transducer of a cascade, of stages in any directions and with keys, has the function of all stages in turn."""
+    for seed in sample(range(40), 4):
+        draw = random.Random(seed)
+        stages = [rewrite(spelled(rule(draw)), direction=draw.choice(DIRECTIONS)) for _ in range(3)]
+        keys = {text: draw.choice(("", "b", "xa")) for text in draw.sample(TEXTS, 60) if text}
+        stages.insert(draw.randint(0, 3), rewrite(keys, direction=draw.choice(DIRECTIONS)))
+        check(cascade(*stages), draw.sample(TEXTS, 8))
+
+
+def test_lexicon_is_composed_with_rules() -> None:
+    """A symbol of several characters passes through rules, which may also have a larger alphabet than the lexicon."""
+    entries = [("bake+V+Ing", "bake^ing"), ("be+V+Ing", "be^ing"), ("cat+N", "cat<n>")]
+    lexicon = fst.Fst.from_strings(entries, symbols=["+V", "+N", "+Ing", "<n>"])
+    spelling = fst.Fst.from_rule(r"e -> / [^aeiou] _ \^ [aeiou]") @ fst.Fst.from_rule(r"\^ -> ")
+    expected = [("be+V+Ing", "bing"), ("cat+N", "cat<n>"), ("bake+V+Ing", "baking")]
+    assert sorted((read, written) for read, written, _ in (lexicon @ spelling).paths()) == sorted(expected)
+    closed = fst.Fst.from_rule("n -> m", alphabet=lexicon.project("output").alphabet)
+    assert [written for _, written, _ in (lexicon @ closed).paths()] == ["cat<n>", "be^img", "bake^img"]
+    assert not (fst.Fst.from_strings(["dog"]) @ closed).states
+
+
+def test_arguments_are_those_of_rewrite() -> None:
+    """Definitions, contexts of mappings and functional transducers are taken as by `fst.compile.rewrite`."""
+    assert outputs(fst.Fst.from_rule("r -> ɾ / V _ V", definitions={"V": "[aeiou]"}), "raro") == ["raɾo"]
+    assert outputs(fst.Fst.from_rule({"a": "b"}, left="c", direction="ltr"), "caaé") == ["cbaé"]
+    numbers = fst.Fst.from_strings([("1", "uno"), ("12", "doce")])
+    assert outputs(fst.Fst.from_rule(numbers, left="", right=""), "112x") == ["unodocex"]
+    assert outputs(fst.Fst.from_rule(numbers), "12") == ["doce"]
+
+
+def test_faults() -> None:
+    """Arguments with a compiled table, a written U+0000 and a transducer that is too large are refused."""
+    table = rewrite("a -> b")
+    with pytest.raises(ValueError, match="expected none of them with a compiled table"):
+        fst.Fst.from_rule(table, left="a")
+    with pytest.raises(VocabularyError, match="a rule writes U"):
+        fst.Fst.from_rule({"a": "\0"})
+    with pytest.raises(UnsupportedError, match="pass the characters of your texts as `alphabet`"):
+        fst.Fst.from_rule(r"a -> b / (\b.{3}){4} _")
