@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import hashes_of, slots_of
-from fst.compile.algebra.arcs import EPSILON, Arcs, empty
+from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, FLAG, OTHER, Arcs, empty
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import (
     ARCS,
@@ -34,22 +36,59 @@ extend = Deferred("fst.compile.algebra.kernels.compose", "compose")
 
 
 def compose(first: Arcs, second: Arcs) -> Arcs:
-    """The trimmed machine that gives the output of the first machine to the second."""
+    """The trimmed machine that gives the output of the first machine to the second.
+
+    A flag diacritic that only one of the machines names is not given to the other: it stays at its place on the path, as in
+    ``hfst-compose --harmonize-flags``.
+    """
+    return _composed(first, second, _flags(first) - _flags(second), _flags(second) - _flags(first))
+
+
+def _composed(first: Arcs, second: Arcs, of_first: Collection[str] = (), of_second: Collection[str] = ()) -> Arcs:
+    """The composition in which some symbols of each machine are not given to the other."""
     first, second = with_shared_symbols([first, second])
     if not first.states or not second.states:
         return empty(first.symbols, first.unit)
     is_open = has_other(first) or has_other(second)
     pair = before_composition(first, second) if is_open else (rows_of(first), rows_of(second))
+    pair = _withheld(pair[0], "olabel", first, of_first), _withheld(pair[1], "ilabel", second, of_second)
     keys, rows = products(*pair, np.isfinite(first.final), (first.start, second.start), "composition")
     final = first.final[_first(keys)] + second.final[_second(keys)]
+    if of_second:
+        rows = _sorted(rows)
     return connect(after_composition(rows, final, first.symbols) if is_open else _machine(first, rows, final))
+
+
+def _flags(arcs: Arcs) -> set[str]:
+    """The flag diacritics that a machine names: all its symbols, if it has arcs for any other symbol; else those on arcs."""
+    numbers: Iterable[int] = range(len(arcs.symbols))
+    if OTHER not in arcs.symbols:
+        used = np.union1d(arcs.ilabel, arcs.olabel)
+        numbers = (used[used >= FIRST_SYMBOL] - FIRST_SYMBOL).tolist()
+    return {arcs.symbols[number] for number in numbers if FLAG.fullmatch(arcs.symbols[number])}
+
+
+def _withheld(rows: Rows, side: str, machine: Arcs, names: Collection[str]) -> Rows:
+    """The arcs of a machine with the negative label of each name on a side; see the kernel."""
+    if not names:
+        return rows
+    labels = getattr(rows, side)
+    chosen = np.isin(labels, [FIRST_SYMBOL + number for number, name in enumerate(machine.symbols) if name in names])
+    return _sorted(rows._replace(**{side: np.where(chosen, -labels, labels)}))
+
+
+def _sorted(rows: Rows) -> Rows:
+    """The arcs sorted by the label that they read, within each state."""
+    sources = np.repeat(np.arange(len(rows.row_start) - 1), np.diff(rows.row_start))
+    order = np.lexsort((rows.ilabel, sources))
+    return Rows._make([rows.row_start, *(column[order] for column in rows[1:])])
 
 
 def intersect(first: Arcs, second: Arcs) -> Arcs:
     """The acceptor of all strings that both acceptors accept; their weights are added."""
     for machine in (first, second):
         need_acceptor(machine)
-    return compose(first, second)
+    return _composed(first, second)
 
 
 def need_acceptor(arcs: Arcs) -> None:
@@ -95,7 +134,7 @@ def products(
 
 def _kinds(rows: Rows, is_final: NDArray[np.bool_]) -> NDArray[np.int8]:
     """int8[states]: whether some, or all, of a state's arcs write nothing; see the kernel."""
-    silent = np.diff(np.concatenate([[0], np.cumsum(rows.olabel == EPSILON)])[rows.row_start])
+    silent = np.diff(np.concatenate([[0], np.cumsum(rows.olabel <= EPSILON)])[rows.row_start])
     only = (silent == np.diff(rows.row_start)) & ~is_final
     return np.where(silent == 0, 0, np.where(only, ONLY_EPSILON, SOME_EPSILON)).astype(np.int8)
 

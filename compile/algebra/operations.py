@@ -76,7 +76,9 @@ class Operations(Arcs):
         return type(self).of(rational.concatenate(self, other))
 
     def __matmul__(self: Machine, other: Arcs) -> Machine:
-        """The composition: the other machine reads the output of this machine."""
+        """The composition: the other machine reads the output of this machine. A flag diacritic that only one of them names stays at its
+        place on the path, as in ``hfst-compose --harmonize-flags``; so a lexicon is composed with rules that name no flags.
+        """
         return type(self).of(compose.compose(self, other))
 
     def __and__(self: Machine, other: Arcs) -> Machine:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, make
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, FLAG, OTHER, Arcs, make
 from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 
@@ -50,10 +50,13 @@ def label_of(arcs: Arcs, name: str) -> int:
 
 
 def with_others(arcs: Arcs, named: Set[str]) -> Arcs:
-    """The machine with an arc for each of its `symbols` that `named` does not contain, next to each arc for any other symbol."""
+    """The machine with an arc for each of its `symbols` that `named` does not contain, next to each arc for any other symbol. Flag
+    diacritics get no arcs.
+    """
     if not has_other(arcs):
         return arcs
-    labels = [ord(name) if len(name) == 1 else FIRST_SYMBOL + number for number, name in enumerate(arcs.symbols) if name not in named]
+    new = [(number, name) for number, name in enumerate(arcs.symbols) if name not in named and not FLAG.fullmatch(name)]
+    labels = [ord(name) if len(name) == 1 else FIRST_SYMBOL + number for number, name in new]
     every = _columns(arcs, np.ones(arcs.arcs, np.bool_))
     return _joined([every, *_added(arcs, np.array(labels, np.int64))], arcs.final, arcs.start, arcs.symbols) if labels else arcs
 

@@ -41,7 +41,8 @@ def compose(first, kinds, second, sink, keys, slots, output, counts):
     """Add the arcs of pairs to a machine, until all pairs that can be reached are complete or an array is full.
 
     ε-arcs are sequenced: the first machine's arcs that write nothing come before the second machine's arcs that read nothing, so no two
-    paths differ only in the order of moves.
+    paths differ only in the order of moves. A negative label between both machines is like ε for the other machine: such an arc writes, or
+    reads, the positive label.
 
     Args:
         first, second: rows of the machines: row_start, ilabel, olabel, target, weight; sorted by (state, ilabel).
@@ -64,18 +65,18 @@ def compose(first, kinds, second, sink, keys, slots, output, counts):
         begin, end = second.row_start[right], second.row_start[right + 1]
         if kinds[left] != ONLY_EPSILON:
             for arc in range(begin, end):
-                if second.ilabel[arc] != 0:
+                if second.ilabel[arc] > 0:
                     break
                 if made == len(output.target):
                     return MORE_ARCS
                 target = number_of(pack_pair(left, second.target[arc], kinds[left]), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
-                put(made, 0, second.olabel[arc], target, second.weight[arc], output)
+                put(made, -second.ilabel[arc], second.olabel[arc], target, second.weight[arc], output)
                 made += 1
         for arc in range(first.row_start[left], first.row_start[left + 1]):
             label = first.olabel[arc]
-            if label == 0:
+            if label <= 0:
                 if waits:
                     continue
                 if made == len(output.target):
@@ -83,7 +84,7 @@ def compose(first, kinds, second, sink, keys, slots, output, counts):
                 target = number_of(pack_pair(first.target[arc], right, 0), keys, slots, counts)
                 if target == FULL:
                     return MORE_STATES
-                put(made, first.ilabel[arc], 0, target, first.weight[arc], output)
+                put(made, first.ilabel[arc], -label, target, first.weight[arc], output)
                 made += 1
                 continue
             match = find(label, begin, end, second.ilabel)
