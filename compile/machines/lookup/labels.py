@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
+from fst.automata import flags
 from fst.automata.rows import CODE_POINTS, Array
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import FIRST_SYMBOL
@@ -16,7 +17,6 @@ from fst.compile.patterns.code_points import Set, intersection, of_text, union
 from fst.compile.patterns.properties import named
 from fst.compile.text.characters import reference
 from fst.errors import UnsupportedError
-from fst.machines.lookup import flags
 from fst.machines.lookup.layout import BEGINS, LETTER, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
 
 Units = tuple[int, ...]
@@ -40,7 +40,7 @@ class Labels:
     def __init__(self, machine: Machine, generator: Machine | None = None, letters: str = "") -> None:
         self.pieces, self.conditions = Pool(""), Pool[tuple[int, ...]](())
         self._names = machine.symbols
-        self._operations = _operations(machine.symbols)
+        self._operations = flags.operations_of(machine.symbols)
         self._letters = of_text(letters)
         self._read = [_used(machine.ilabel), *([_used(generator.olabel)] if generator is not None else [])]
         frequency = np.bincount(machine.ilabel, minlength=FIRST_SYMBOL + len(machine.symbols))
@@ -164,20 +164,3 @@ def _units_of(edges: Set) -> Ints:
 
 def _used(labels: Array) -> Ints:
     return np.flatnonzero(np.bincount(labels, minlength=1))
-
-
-def _operations(symbols: Sequence[str]) -> dict[int, int]:
-    """The packed operation of each symbol that is a flag diacritic, by the number of the symbol."""
-    features, values, found = dict[str, int](), dict[tuple[str, str], int](), dict[int, int]()
-    for symbol, name in enumerate(symbols):
-        match = flags.FLAG.fullmatch(name)
-        if match:
-            kind, feature, value = match.groups()
-            number = features.setdefault(feature, len(features))
-            named = 0 if value is None else values.setdefault((feature, value), 1 + sum(key[0] == feature for key in values))
-            if number >= flags.MAX_FEATURES or named > flags.MAX_VALUE:
-                raise UnsupportedError(f"the flag {name} is one of too many; expected at most {flags.MAX_FEATURES:,} features")
-            if value is None and flags.KINDS.index(kind) in (flags.POSITIVE, flags.NEGATIVE, flags.UNIFY):
-                raise UnsupportedError(f"the flag {name} has no value; expected @{kind}.{feature}.VALUE@")
-            found[symbol] = flags.pack(flags.Operation(flags.KINDS.index(kind), number, named))
-    return found

@@ -45,11 +45,33 @@ FLAG = re.compile(r"@[PNRDCU]\.[^.@]+(\.[^.@]+)?@")
 MAX_SHARED = 4  # the largest ratio of arcs to entries of the transition table; a correct file has more entries than arcs
 
 
+class Numbered(NamedTuple):
+    """A machine whose arcs read and write numbers of symbols. State 0 is the start.
+
+    Attributes:
+        names: the name of each symbol. Symbol 0 is ε.
+        inputs: the number of symbols that arcs may read; these symbols come first.
+        sources, targets: int64[arcs], the states of each arc, sorted by source for states of the index table, then for the others.
+        reads, writes: uint16[arcs], the symbols of each arc.
+        weights: float32[arcs]; None if the file has no weights.
+        finals: float32[states], the final weight of each state; infinity if it is not final.
+    """
+
+    names: Sequence[str]
+    inputs: int
+    sources: Ints
+    reads: NDArray[np.uint16]
+    writes: NDArray[np.uint16]
+    targets: Ints
+    weights: NDArray[np.float32] | None
+    finals: NDArray[np.float32]
+
+
 class _Tables(NamedTuple):
     """The tables of a file.
 
     Attributes:
-        names: the name of each symbol.
+        names, inputs: see `Numbered`.
         groups: int64[NONE + 1], for each symbol, the symbol itself; 0 for ε and flag diacritics, -1 for `NONE`.
         entries, transitions: the index table and the transition table.
         entries_at, transitions_at: the positions of both tables in the file.
@@ -57,6 +79,7 @@ class _Tables(NamedTuple):
     """
 
     names: Sequence[str]
+    inputs: int
     groups: Ints
     entries: NDArray[np.void]
     transitions: NDArray[np.void]
@@ -67,19 +90,30 @@ class _Tables(NamedTuple):
 
 def read(path: Path) -> Arcs:
     """Read a machine. `path`: a file, possibly packed with gzip."""
-    reader = Reader(contents(path), path)
+    found = numbered(Reader(contents(path), path))
+    labels, symbols = _labels(found, path)
+    try:
+        return make(found.sources, labels[found.reads], labels[found.writes], found.targets, found.weights, found.finals, 0, symbols)
+    except VocabularyError as error:
+        raise VocabularyError(f"{path}: {error}") from None
+
+
+def numbered(reader: Reader) -> Numbered:
+    """Read a machine with the numbers of its symbols."""
     tables = _tables(reader)
     states = np.unique(np.concatenate([[0], tables.transitions["target"][tables.transitions["read"] != NONE]]).astype(np.int64))
     finals = _finals(reader, tables, states)
     sources, places = _arcs(reader, tables, states)
     rows = tables.transitions[places]
-    labels, symbols = _labels(reader, tables, places)
-    weight = rows["weight"] if tables.is_weighted else None
+    outside = np.maximum(rows["read"], rows["write"]) >= len(tables.names)
+    if outside.any():
+        arc = int(outside.argmax())
+        reader.place = tables.transitions_at + int(places[arc]) * tables.transitions.dtype.itemsize
+        number = max(int(rows["read"][arc]), int(rows["write"][arc]))
+        raise reader.fault(f"a transition has the symbol {number:,}; expected a number below {len(tables.names):,}")
+    weights = rows["weight"] if tables.is_weighted else None
     targets = np.searchsorted(states, rows["target"].astype(np.int64))
-    try:
-        return make(sources, labels[rows["read"]], labels[rows["write"]], targets, weight, finals, 0, symbols)
-    except VocabularyError as error:
-        raise VocabularyError(f"{path}: {error}") from None
+    return Numbered(tables.names, tables.inputs, sources, rows["read"], rows["write"], targets, weights, finals)
 
 
 def _tables(reader: Reader) -> _Tables:
@@ -96,7 +130,7 @@ def _tables(reader: Reader) -> _Tables:
     entries = reader.array(INDEX, index_size)
     transitions_at = reader.place
     transitions = reader.array(np.dtype([*TRANSITION, *[WEIGHT] * is_weighted]), size)
-    return _Tables(names, groups, entries, transitions, entries_at, transitions_at, bool(is_weighted))
+    return _Tables(names, inputs, groups, entries, transitions, entries_at, transitions_at, bool(is_weighted))
 
 
 def _skip_header(reader: Reader) -> None:
@@ -172,20 +206,13 @@ def _begins(reader: Reader, tables: _Tables, states: Ints, groups: Ints) -> tupl
     return np.concatenate([numbers[is_read], more[has_next]]), np.concatenate([places[is_read], following[has_next]])
 
 
-def _labels(reader: Reader, tables: _Tables, places: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """int64[NONE + 1], the label of each symbol that the transitions at these entries read or write; and the symbols of several
-    characters.
-    """
-    rows, symbols = tables.transitions[places], Symbols()
-    labels = np.zeros(NONE + 1, np.int64)
-    for number in np.unique(np.concatenate([rows["read"], rows["write"]])).tolist():
-        if number >= len(tables.names):
-            first = int(places[((rows["read"] == number) | (rows["write"] == number)).argmax()])
-            reader.place = tables.transitions_at + first * tables.transitions.dtype.itemsize
-            raise reader.fault(f"a transition has the symbol {number:,}; expected a number below {len(tables.names):,}")
-        name = tables.names[number]
+def _labels(machine: Numbered, path: Path) -> tuple[Ints, tuple[str, ...]]:
+    """int64[names], the label of each symbol that arcs read or write; and the symbols of several characters."""
+    symbols, labels = Symbols(), np.zeros(len(machine.names), np.int64)
+    for number in np.unique(np.concatenate([machine.reads, machine.writes])).tolist():
+        name = machine.names[number]
         if name in WILDCARDS:
             problem = f"the symbol {name} stands for characters without names; expand it before you write the file"
-            raise UnsupportedError(f"{reader.path}: {problem}")
+            raise UnsupportedError(f"{path}: {problem}")
         labels[number] = EPSILON if number == 0 or name in EPSILONS else symbols.label(name)
     return labels, symbols.names

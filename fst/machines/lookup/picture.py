@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata import flags
 from fst.automata.dot import need_few, visible
 from fst.automata.graph import leading_to
 from fst.automata.picture import Arc, Picture, labelled, need_steps, units_label
-from fst.machines.lookup import flags
 from fst.machines.lookup.arcs import Registers
 from fst.machines.lookup.layout import BEGINS, EPSILON, NODE_SHIFT, ROOTS, UNITS
 from fst.machines.lookup.table import LookupTable

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata import flags
 from fst.automata.rows import Array
 from fst.automata.trie import spread
-from fst.machines.lookup import flags
 from fst.machines.lookup.layout import (
     ALONE,
     ALONE_EPSILON,

@@ -6,7 +6,7 @@ with finals. The *analysis* of a path is the concatenation of the pieces on its 
 
 From a state, the look-up of a class returns a slice of arcs; the look-up of class `EPSILON` returns the arcs that read nothing. The
 compiler keeps such arcs if folding them into other arcs would take too much memory. Arcs and finals may have *conditions*: lists of
-operations on features, see `fst.machines.lookup.flags`. Most slices have one arc, without a condition and a weight; the look-up returns
+operations on features, see `fst.automata.flags`. Most slices have one arc, without a condition and a weight; the look-up returns
 this arc itself, so that a walk reads one number for each symbol.
 
 The order of analyses is: finals of a state, its arcs that read nothing, its arcs that read a class, each group in the order of the table.
@@ -30,10 +30,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from fst.automata import flags
 from fst.automata.rows import Array
 from fst.core.json_fields import TEXT, or_null, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.lookup import flags
 from fst.machines.lookup.layout import ALONE, ENTRY, EPSILON, MAX_ANALYSES, MAX_CLASSES, UNIT_FACTOR, Arguments, Work, hashed, new_work
 from fst.machines.lookup.proof import prove
 from fst.machines.lookup.walk import analyses

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.automata import flags
 from fst.errors import MAX_QUOTED
-from fst.machines.lookup import flags
 from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
 from fst.machines.lookup.layout import EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNITS, UNKNOWN
 from fst.machines.lookup.walk import Steps, Symbol, ids_of, symbol_at, units_of

@@ -4,7 +4,7 @@ A *configuration* is a state with the registers of features, after a number of s
 table, from each configuration once for each string that is written before it: a second time would give the same analyses.
 
 Few registers matter to the rest of a path. Values that all operations of the table treat alike are one value
-(`fst.machines.lookup.flags.Alike`). After all paths from a configuration are followed, it is known on which features these paths depend:
+(`fst.automata.flags.Alike`). After all paths from a configuration are followed, it is known on which features these paths depend:
 the features that a path tests before it sets them. If no path reaches an end, one failing test for each path suffices. Configurations that
 differ only in other features are one *node*, so most combinations of features are never followed. A node is a number, or `DEAD` if no path
 from it reaches an end.
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.automata import flags
 from fst.errors import TextError, quoted
-from fst.machines.lookup import flags
 from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
 from fst.machines.lookup.layout import BEGINS, CUT, END, END_FOLDED, EPSILON, MAX_ANALYSES, MAX_STEPS, NODE_SHIFT, ROOTS, SYMBOL_STEPS
 

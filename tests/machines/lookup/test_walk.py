@@ -15,9 +15,9 @@ from support.naive.lookup import ids_of_paths, paths_of
 from support.tiers import examples
 
 import fst
+from fst.automata import flags
 from fst.compile import lookup
 from fst.compile.algebra.machine import Fst
-from fst.machines.lookup import flags
 from fst.machines.lookup.layout import CUT, EPSILON, MAX_ANALYSES
 from fst.machines.lookup.walk import Steps, analyses, ids_of, symbol_at, units_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.flags import FLAG, applied
 from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs
 from fst.machines.lookup.arcs import Registers
-from fst.machines.lookup.flags import FLAG, applied
 from fst.machines.lookup.layout import CUT, END, END_FOLDED, MAX_ANALYSES
 from fst.machines.lookup.walk import Move, Symbol, moves_of
 

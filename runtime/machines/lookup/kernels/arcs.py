@@ -1,4 +1,4 @@
-"""Read the arcs of a table, push them on a stack, and evaluate their conditions (`fst.machines.lookup.flags`).
+"""Read the arcs of a table, push them on a stack, and evaluate their conditions (`fst.automata.flags`).
 
     entry:  one arc, without a condition and a weight ─→ the arc      other slices ─→ first, one past the last
     stack:  slices that are not finished, each with four fields, from CURSOR to WRITTEN
@@ -12,14 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.lookup import flags, layout
+from fst.machines.lookup import layout
 from fst.machines.lookup.layout import ENTRY
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.flags import is_applied
 
-POSITIVE, NEGATIVE, REQUIRE = np.uint64(flags.POSITIVE), np.uint64(flags.NEGATIVE), np.uint64(flags.REQUIRE)
-DISALLOW, CLEAR = np.uint64(flags.DISALLOW), np.uint64(flags.CLEAR)
-KIND, FEATURE = np.uint64((1 << flags.FEATURE_SHIFT) - 1), np.uint64(flags.MAX_FEATURES - 1)
-FEATURE_SHIFT, OPERAND_SHIFT, NEGATED = np.uint64(flags.FEATURE_SHIFT), np.uint64(flags.VALUE_SHIFT), np.uint64(flags.NEGATED)
 FIRST, EPSILON = np.uint64(ENTRY.first), np.uint64(layout.EPSILON)
 TARGET, VALUE, VALUE_SHIFT, LABEL_SHIFT = (
     np.uint64(number) for number in (ENTRY.max_target, ENTRY.max_value, ENTRY.value_shift, ENTRY.label_shift)
@@ -77,26 +74,8 @@ def holds(condition, frame, table, registers):
         registers[after + np.uint64(feature)] = registers[start + np.uint64(feature)]
     at, end = np.uint64(table.condition_ends[condition - U1]), np.uint64(table.condition_ends[condition])
     while at < end:
-        operation = np.uint64(table.operations[at])
-        kind, value = operation & KIND, operation >> OPERAND_SHIFT
-        place = after + (operation >> FEATURE_SHIFT & FEATURE)
-        held = np.uint64(registers[place])
-        if kind == POSITIVE:
-            registers[place] = value
-        elif kind == NEGATIVE:
-            registers[place] = NEGATED | value
-        elif kind == CLEAR:
-            registers[place] = 0
-        elif kind == REQUIRE:
-            if (held != value) if value else (held == U0):
-                return False
-        elif kind == DISALLOW:
-            if (held == value) if value else (held != U0):
-                return False
-        else:
-            if held != U0 and held != value and not (held & NEGATED and held != NEGATED | value):
-                return False
-            registers[place] = value
+        if not is_applied(np.uint64(table.operations[at]), after, registers):
+            return False
         at += U1
     return True
 

@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fst.automata.rows import Array
+from fst.errors import UnsupportedError
 
 KINDS = "PNRDCU"
 POSITIVE, NEGATIVE, REQUIRE, DISALLOW, CLEAR, UNIFY = range(len(KINDS))
@@ -51,6 +52,23 @@ def pack(operation: Operation) -> int:
 def unpack(packed: int) -> Operation:
     """Unpack an operation."""
     return Operation(packed & (1 << FEATURE_SHIFT) - 1, packed >> FEATURE_SHIFT & MAX_FEATURES - 1, packed >> VALUE_SHIFT)
+
+
+def operations_of(symbols: Sequence[str]) -> dict[int, int]:
+    """The packed operation of each symbol that is a flag diacritic, by the number of the symbol."""
+    features, values, found = dict[str, int](), dict[tuple[str, str], int](), dict[int, int]()
+    for symbol, name in enumerate(symbols):
+        match = FLAG.fullmatch(name)
+        if match:
+            kind, feature, value = match.groups()
+            number = features.setdefault(feature, len(features))
+            named = 0 if value is None else values.setdefault((feature, value), 1 + sum(key[0] == feature for key in values))
+            if number >= MAX_FEATURES or named > MAX_VALUE:
+                raise UnsupportedError(f"the flag {name} is one of too many; expected at most {MAX_FEATURES:,} features")
+            if value is None and KINDS.index(kind) in (POSITIVE, NEGATIVE, UNIFY):
+                raise UnsupportedError(f"the flag {name} has no value; expected @{kind}.{feature}.VALUE@")
+            found[symbol] = pack(Operation(KINDS.index(kind), number, named))
+    return found
 
 
 def features_of(operations: Array) -> Array:
