@@ -82,10 +82,11 @@ PLATFORMS = [
     Platform(("win_amd64",), "x86_64-windows-gnu", "x86_64-w64-windows-gnu", native.X86_64),
     Platform(("win_arm64",), "aarch64-windows-gnu", "aarch64-w64-windows-gnu", ARM),
 ]
-# What a file calls, such as memcpy, is in the process that loads it, or in libraries of the system.
+# What a file calls, such as memcpy, is in the process that loads it, or in libraries of the system. A file of macOS contains its own name,
+# by default the path to which it was linked, which would differ in each build.
 FLAGS = {
     "linux": ["-shared", "-nostdlib", "-Wl,-z,noexecstack", "-Wl,-z,undefs"],
-    "darwin": ["-dynamiclib", "-Wl,-undefined,dynamic_lookup"],
+    "darwin": ["-dynamiclib", "-Wl,-undefined,dynamic_lookup", "-Wl,-install_name,@rpath/fst"],
 }
 MACHINES = {"x86_64": ("x64", "i386:x86-64"), "aarch64": ("arm64", "arm64")}  # the names of processors for linkers of Windows
 

@@ -23,6 +23,7 @@ from support.wheel import copied
 
 import fst
 from fst.compile import wordpiece
+from fst.compile.export.platforms import PLATFORMS, Platform, extension
 from fst.runtime.kernels.intrinsics import DISABLED
 
 pytestmark = [
@@ -68,6 +69,12 @@ def check_sbom(wheel: Path) -> None:
         native = [name for name in files.namelist() if name.startswith("fst/native/")]
         assert digests == {name: sha256(files.read(name)).hexdigest() for name in native}
     assert len(native) == 3
+
+
+@pytest.mark.parametrize("system", PLATFORMS, ids=lambda system: system.tags[0])
+def test_linked_files_have_the_same_bytes(system: Platform) -> None:
+    """The extension for each system always has the same bytes."""
+    assert extension(system) == extension(system)
 
 
 def test_wheel_with_native_code(tmp_path: Path) -> None:
