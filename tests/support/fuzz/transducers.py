@@ -16,6 +16,7 @@ import fst
 from fst.compile import best_path, lookup
 from fst.compile.algebra.build.strings import Arc
 from fst.compile.algebra.machine import Fst
+from fst.compile.sources.transducers.hunspell.files import read_dictionary
 from fst.errors import FstWarning
 
 ATT = "0\t1\ta\tb\t0.5\n0\t2\t@0@\t<n>\n1\t2\té\t@_SPACE_@\n2\t1\t@P.X.Y@\t@P.X.Y@\n2\t1.25\n"
@@ -34,11 +35,22 @@ DIX = (
     '<e><par n="loop"/><p><l>x<g><b/>y</g></l><r>z<j/></r></p></e></section></dictionary>'
 )
 AFF = (
-    "SET UTF-8\nFLAG long\nAM 2\nAM po:noun\nAM po:vrb st:berja\nAF 1\nAF AaBb # 1\nPFX Aa Y 2\nPFX Aa ba ge ba\nPFX Aa 0 un [^b]\n"
-    "SFX Bb Y 2\nSFX Bb i ar/Cc i\nSFX Bb 0 s .\nSFX Cc N 1\nSFX Cc r x r\nICONV 1\nICONV ’ '\nOCONV 1\nOCONV ' ’\nIGNORE ́\n"
+    "SET UTF-8\nFLAG long\nAM 2\nAM po:noun\nAM po:vrb st:berja\nAF 3\nAF AaBb # 1\nAF Cc\nAF Ff\n"
+    "PFX Aa Y 2\nPFX Aa ba ge ba\nPFX Aa 0 un [^b]\n"
+    "SFX Bb Y 2\nSFX Bb i ar/2 i\nSFX Bb 0 s .\nSFX Cc N 1\nSFX Cc r x r\nICONV 1\nICONV ’ '\nOCONV 1\nOCONV ' ’\nIGNORE ́\n"
     "FORBIDDENWORD Ff\n"
 )
-DIC = "5\nbarði/AaBb\t2\na/Aa\t1\nberja\tpo:vrb\nmcDonald\nx/Ff\n"
+DIC = "5\nbarði/1\t2\na/1\t1\nberja\tpo:vrb\nmcDonald\nx/3\n"
+
+
+OPTIONS = (
+    "SET UTF-8\nFLAG num\nLANG hu_HU\nIGNORE -\nREP 2\nREP ^a$ b\nREP ph f\nMAP 1\nMAP a(bc)é\nPHONE 1\nPHONE AH(EI)- _\nKEY ab|c\n"
+    "TRY abc\nICONV 2\nICONV _a b\nICONV a_ c\nOCONV 1\nOCONV b a\nBREAK 2\nBREAK ^-\nBREAK -\nWORDCHARS 1\nCOMPOUNDFLAG 1\nCOMPOUNDMIN 2\n"
+    "COMPOUNDWORDMAX 3\nCOMPOUNDSYLLABLE 6 aé\nSYLLABLENUM a\nCHECKCOMPOUNDPATTERN 1\nCHECKCOMPOUNDPATTERN a/1 b/2 c\nCOMPOUNDRULE 1\n"
+    "COMPOUNDRULE (1)*(2)?(3)\nCHECKCOMPOUNDDUP\nFORCEUCASE 4\nMAXNGRAMSUGS 4\nCHECKSHARPS\n"
+    "PFX 5 Y 1\nPFX 5 a .b/6 [^c].\nSFX 6 N 1\nSFX 6 0 s a.\n"
+)
+WORDS = "4\nOpenOffice/1,5\nab\\/c/2,6\tph:abb\nA b/3 ph:bb->cc ph:x*\n\n/x\n"
 
 
 def _openfst() -> Sequence[bytes]:
@@ -63,6 +75,11 @@ def _looked_up(name: str) -> Callable[[Path], Any]:
     return read
 
 
+def _options(folder: Path) -> None:
+    """Read a dictionary of Hunspell with all options."""
+    read_dictionary(folder / "b.aff").homonyms()
+
+
 def _rewritten(folder: Path) -> None:
     """Compile the best paths of a machine, and rewrite a text."""
     fst.Rewriter(best_path(folder / "a.fst", unknown="copy")).apply("aé cat")
@@ -75,4 +92,5 @@ READERS = {
     "lexc": Reader(_looked_up("a.lexc"), lambda: [LEXC.encode()], ("a.lexc",)),
     "dix": Reader(_looked_up("a.dix"), lambda: [DIX.encode()], ("a.dix",)),
     "hunspell": Reader(_looked_up("a.aff"), lambda: [joined(("a.aff", "a.dic"), {"a.aff": AFF, "a.dic": DIC})], ("a.aff", "a.dic")),
+    "hunspell options": Reader(_options, lambda: [joined(("b.aff", "b.dic"), {"b.aff": OPTIONS, "b.dic": WORDS})], ("b.aff", "b.dic")),
 }

@@ -1,0 +1,71 @@
+"""Words that Hunspell accepts: the definition of `support.naive.spelling` gives the answers of Hunspell's own cases, and of its library."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+from support.naive.spelling.check import Speller
+from support.shared_data import SHARED
+
+from fst.compile.sources.transducers.hunspell.casing import Casing
+from fst.compile.sources.transducers.hunspell.files import read_dictionary
+
+SUITE = SHARED / "oracles" / "words" / "hunspell_suite.tar.gz"
+CRASHES = {f"1748408-{number}" for number in range(1, 5)}  # not dictionaries: the number of words is missing, and there are no words
+LATER = {  # words that Hunspell 1.7.1 answers otherwise than the cases, which are those of a later version
+    "checkcompoundpattern5": {"xxfoobaryy"},
+    "checkcompoundpattern6": {"sUryOdayaM"},
+    "checkcompoundpattern7": {"psUryOdayaM"},
+    "checksharpsutf2": {"STRAẞE", "AUẞENMAẞE", "GROẞMANN"},
+    "gh106": {"ULinda", "NoLinda"},
+    "gh1060": {"legnagy"},
+    "gh1122": {"/AB", "/foo", "/fooa", "/foob", "/b"},
+    "gh353": {"۱۲۳", "۰۱۲۳۴۵۶۷۸۹", "٠١٢٣٤٥٦٧٨٩"},
+    "gh749": {"áix"},
+    "iconv3": {"abcd"},
+    "pfxdot": {"unabc"},
+    "trace_circumfix": {"prefixstem"},
+}
+
+
+def suite(folder: Path) -> Path:
+    """The folder with the cases of Hunspell."""
+    with tarfile.open(SUITE) as packed:
+        packed.extractall(folder, filter="data")
+    return folder / "hunspell"
+
+
+def speller_of(aff: Path) -> Speller:
+    """The definition for a dictionary."""
+    dictionary = read_dictionary(aff)
+    return Speller(dictionary, Casing(dictionary.options.encoding, dictionary.options.language))
+
+
+def words_of(path: Path, encoding: str) -> list[str]:
+    """The words of a list, which is in UTF-8 or in the encoding of the dictionary. A line may have several words."""
+    data = path.read_bytes() if path.exists() else b""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode(encoding)
+    return text.split()
+
+
+@pytest.mark.skipif(not SUITE.exists(), reason="the cases of Hunspell are not there: nothing to compare with")
+@pytest.mark.filterwarnings("ignore::fst.FstWarning")
+def test_cases_of_hunspell(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In the cases of Hunspell, right words are accepted and wrong words are not."""
+    folder = suite(tmp_path_factory.mktemp("suite"))
+    names = {path.stem for ending in ("good", "wrong") for path in folder.glob(f"*.{ending}")} - CRASHES
+    found: dict[str, set[str]] = {}
+    for name in sorted(names):
+        speller = speller_of(folder / f"{name}.aff")
+        for ending in ("good", "wrong"):
+            words = words_of(folder / f"{name}.{ending}", speller.options.encoding)
+            unlike = {word for word in words if speller.check(word) != (ending == "good")}
+            if unlike:
+                found[name] = found.get(name, set()) | unlike
+    assert len(names) > 120
+    assert found == LATER
