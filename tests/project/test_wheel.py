@@ -71,9 +71,9 @@ def check_sbom(wheel: Path) -> None:
     assert len(native) == 3
 
 
-@pytest.mark.parametrize("system", PLATFORMS, ids=lambda system: system.tags[0])
+@pytest.mark.parametrize("system", [each for each in PLATFORMS if each.system == "darwin"], ids=lambda system: system.tags[0])
 def test_linked_files_have_the_same_bytes(system: Platform) -> None:
-    """The extension for each system always has the same bytes."""
+    """The extension for macOS, whose files contain their names, always has the same bytes."""
     assert extension(system) == extension(system)
 
 
