@@ -25,7 +25,7 @@ from fst.compile.algebra.kernels.room import (
     more_states,
     rows_of,
 )
-from fst.compile.algebra.other import after_composition, before_composition, has_other
+from fst.compile.algebra.other import after_composition, before_composition, has_other, without_other
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
@@ -56,7 +56,10 @@ def _composed(first: Arcs, second: Arcs, of_first: Collection[str] = (), of_seco
     final = first.final[_first(keys)] + second.final[_second(keys)]
     if of_second:
         rows = _sorted(rows)
-    return connect(after_composition(rows, final, first.symbols) if is_open else _machine(first, rows, final))
+    if not is_open:
+        return connect(_machine(first, rows, final))
+    found = connect(after_composition(rows, final, first.symbols))
+    return found if has_other(found) else without_other(found)
 
 
 def _flags(arcs: Arcs) -> set[str]:

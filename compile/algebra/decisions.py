@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import TOLERANCE, Arcs, make
+from fst.compile.algebra.arcs import OTHER, TOLERANCE, Arcs, make
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.connect import connect, leads_to
 from fst.compile.algebra.forms.determinize import determinize, is_deterministic
 from fst.compile.algebra.kernels.room import Rows, SizeError
+from fst.compile.algebra.other import sampled
 from fst.compile.algebra.rational import project, union
 from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
@@ -150,12 +151,16 @@ def is_equivalent(first: Arcs, second: Arcs) -> bool:
     first, second = with_shared_symbols([first, second])
     if first.is_acceptor and second.is_acceptor:
         return _accept_the_same(first, second)
+    is_open = OTHER in first.symbols
+    first, second = sampled(first), sampled(second)
     functional = [is_functional(machine) for machine in (first, second)]
     if functional[0] != functional[1]:
         return False
     if all(functional):
         inputs = [project(machine, "input") for machine in (first, second)]
         return _accept_the_same(*inputs) and is_functional(union([first, second]))
+    if is_open:
+        raise UnsupportedError("the transducers have several outputs for an input, and arcs for any other symbol; close() them first")
     return _have_the_same_pairs(first, second)
 
 

@@ -95,12 +95,15 @@ class Fst(Operations):
         return cls.of(strings.from_strings(entries, symbols, unit))
 
     @classmethod
-    def from_regex(cls, pattern: str, alphabet: Iterable[str] | None = None) -> Fst:
+    def from_regex(cls, pattern: str, alphabet: Iterable[str] | None = None, symbols: Iterable[str] = ()) -> Fst:
         """The acceptor of all strings that a regular expression matches as a whole.
 
         Args:
             pattern: characters, escapes, sets, groups, alternatives and repeats, in the syntax of Rust's ``regex``.
-            alphabet: the characters that sets such as ``.`` and ``[^a]`` contain; None: all of Unicode, one arc each.
+            alphabet: the characters and symbols that sets such as ``.`` and ``[^a]`` contain; None: all, by arcs for any other symbol in
+                sets of more than half of Unicode.
+            symbols: strings that are one label each, such as ``<n>``, in addition to those of the alphabet; the longest is read first.
+                They count as characters, also in sets such as ``[<n><pl>]``.
 
         Raises:
             UnsupportedError: the pattern is malformed or too large, or has another construct.
@@ -108,8 +111,10 @@ class Fst(Operations):
         Examples:
             >>> list(Fst.from_regex("a(b|c)*").paths(4))
             [('a', 'a', 0.0), ('ab', 'ab', 0.0), ('ac', 'ac', 0.0), ('abb', 'abb', 0.0)]
+            >>> Fst.from_regex("cat(<n>|<v>)", symbols=["<n>", "<v>"])
+            <Fst: acceptor, 5 states, 5 arcs>
         """
-        return cls.of(from_regex(pattern, alphabet))
+        return cls.of(from_regex(pattern, alphabet, symbols))
 
     @classmethod
     def from_rule(
@@ -267,7 +272,7 @@ def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character
 
     Raises:
         VocabularyError: a line is malformed; the message contains its number.
-        UnsupportedError: a label is a wildcard of foma or HFST, such as ``@_IDENTITY_SYMBOL_@``.
+        UnsupportedError: a label is ``@_DEFAULT_SYMBOL_@``.
         OSError: the file cannot be read.
 
     Examples:
@@ -320,7 +325,7 @@ def read_hfstol(path: str | Path) -> Fst:
 
     Raises:
         VocabularyError: the file is damaged or hostile; the message contains the number of the byte.
-        UnsupportedError: the file is of another type of HFST, or has arcs with wildcards, such as ``@_IDENTITY_SYMBOL_@``.
+        UnsupportedError: the file is of another type of HFST, or has arcs with ``@_DEFAULT_SYMBOL_@``.
         OSError: the file cannot be read.
 
     Examples:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra import compose, decisions, rational
-from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra import other as others
+from fst.compile.algebra.arcs import OTHER, Arcs, make
 from fst.compile.algebra.compose import need_acceptor, subtract
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import determinize
@@ -25,10 +26,10 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
     """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
 
     Args:
-        alphabet: characters and symbols; None: the characters and symbols on the arcs.
+        alphabet: characters and symbols; None: all.
     """
-    symbols = Symbols(arcs.symbols, arcs.unit)
-    labels = np.unique(arcs.ilabel[arcs.ilabel != 0] if alphabet is None else [symbols.label(name) for name in alphabet]).astype(np.int64)
+    symbols = Symbols(unit=arcs.unit)
+    labels = np.unique([symbols.label(name) for name in ([OTHER] if alphabet is None else alphabet)]).astype(np.int64)
     count = len(labels)
     everything = make([0] * count, labels, labels, [0] * count, None, [0], 0, symbols.names, arcs.unit)
     return difference(everything, arcs)
@@ -93,17 +94,36 @@ class Operations(Arcs):
         """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
 
         Args:
-            alphabet: characters and symbols; None: the characters and symbols that this machine reads.
+            alphabet: characters and symbols, such as ``f.alphabet``; None: all, by arcs for any other symbol.
 
         Raises:
             UnsupportedError: the machine is not an acceptor, or the result has too many states.
 
         Examples:
             >>> import fst
-            >>> list(fst.Fst.from_strings(["a", "bb"]).complement().paths(2))
-            [('', '', 0.0), ('b', 'b', 0.0)]
+            >>> list(fst.Fst.from_strings(["a", "bb"]).complement("abc").paths(3))
+            [('', '', 0.0), ('b', 'b', 0.0), ('c', 'c', 0.0)]
+            >>> (fst.Fst.from_strings(["a", "é"]) & fst.Fst.from_strings(["a", "bb"]).complement()).minimize()
+            <Fst: acceptor, 2 states, 1 arc>
         """
         return type(self).of(complement(self, alphabet))
+
+    def close(self: Machine, alphabet: Iterable[str]) -> Machine:
+        """The machine over an alphabet: each arc for any other symbol becomes an arc for each symbol that the machine does not name.
+
+        Args:
+            alphabet: characters and symbols; those that the machine names are not affected.
+
+        Raises:
+            UnsupportedError: the result has too many arcs.
+
+        Examples:
+            >>> import fst
+            >>> machine = fst.Fst.from_strings(["a"]).complement()
+            >>> list(machine.close("ab").paths(3))
+            [('', '', 0.0), ('b', 'b', 0.0), ('ba', 'ba', 0.0)]
+        """
+        return type(self).of(others.close(self, alphabet))
 
     def closure(self: Machine, *, plus: bool = False) -> Machine:
         """The machine of all sequences of paths; with `plus`, of all that have at least one path."""
@@ -222,7 +242,7 @@ class Operations(Arcs):
         Raises:
             UnsupportedError: pairs of states are too many.
         """
-        return decisions.is_functional(self)
+        return decisions.is_functional(others.sampled(self))
 
     def find_ambiguity(self) -> tuple[str, str, str] | None:
         """A shortest input that has two outputs, and both; None if the machine is functional.
@@ -235,8 +255,9 @@ class Operations(Arcs):
             >>> fst.Fst.from_strings([("a", "b"), ("a", "c")]).find_ambiguity()
             ('a', 'b', 'c')
         """
-        found = decisions.find_ambiguity(self)
-        return None if found is None else (self._text(found.read), self._text(found.first), self._text(found.second))
+        machine = type(self).of(others.sampled(self))
+        found = decisions.find_ambiguity(machine)
+        return None if found is None else (machine._text(found.read), machine._text(found.first), machine._text(found.second))
 
     def is_equivalent(self, other: Arcs) -> bool:
         """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).

@@ -8,8 +8,9 @@ symbols that are new to a machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 
 MAX_ARCS = 1 << 24
+FEW = 3
+SAMPLE = [*map(chr, range(ord("a"), 0xD800))]  # characters of `sampled`, in the order of preference
 
 
 class Unsorted(NamedTuple):
@@ -36,6 +39,12 @@ def has_other(arcs: Arcs) -> bool:
     """Whether an arc stands for any other symbol."""
     label = label_of(arcs, OTHER)
     return bool((arcs.ilabel == label).any() or (arcs.olabel == label).any())
+
+
+def with_alphabet(symbols: Sequence[str], alphabet: Iterable[str]) -> tuple[str, ...]:
+    """The symbols of a machine in a file with an alphabet: those on arcs; if arcs stand for any other symbol, also the others."""
+    named = filter(None, alphabet) if OTHER in symbols or ANOTHER in symbols else ()
+    return tuple(dict.fromkeys([*symbols, *named]))
 
 
 def need_closed(arcs: Arcs, task: str) -> None:
@@ -68,6 +77,18 @@ def close(arcs: Arcs, alphabet: Iterable[str]) -> Arcs:
     named = {*arcs.symbols}
     wide = replace(arcs, symbols=tuple(dict.fromkeys([*arcs.symbols, *filter(None, alphabet)])))
     return without_other(with_others(wide, named))
+
+
+def sampled(arcs: Arcs) -> Arcs:
+    """The machine over its symbols and `FEW` other characters, if it has arcs for any other symbol. It is functional if and only if the
+    machine is: such an arc that does not copy can write two of these characters, and two copies can differ.
+    """
+    return close(arcs, islice((char for char in SAMPLE if char not in {*arcs.symbols}), FEW)) if OTHER in arcs.symbols else arcs
+
+
+def over_texts(arcs: Arcs) -> Arcs:
+    """The machine with an arc for each character of texts in place of each arc for any other symbol."""
+    return close(arcs, map(chr, [*range(1, 0xD800), *range(0xE000, FIRST_SYMBOL)])) if has_other(arcs) else arcs
 
 
 def without_other(arcs: Arcs) -> Arcs:

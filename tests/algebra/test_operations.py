@@ -354,6 +354,31 @@ def test_sets_are_limited_to_an_alphabet() -> None:
     assert [read for read, _, _ in Fst.from_regex("[^a]", alphabet="abc").paths()] == ["b", "c"]
 
 
+def test_sets_are_open() -> None:
+    """Without an alphabet, a set of most characters contains all characters and symbols that it does not exclude."""
+    texts = Fst.from_strings(["a", "b", "\n", "é", "<n>", "ac"], symbols=["<n>"])
+    others = {"b", "\n", "é", "<n>"}
+    for pattern, accepted in {"[^a]": others, ".": {"a", "b", "é", "<n>"}, r"\w|[^a]": {"a", *others}}.items():
+        machine = Fst.from_regex(pattern)
+        assert machine.arcs < 200_000
+        assert {read for read, _, _ in (texts & machine).paths()} == accepted
+
+
+def test_symbols_in_patterns() -> None:
+    """A symbol of several characters is read as one character of a pattern, the longest first, unless it is escaped."""
+    symbols = ["<n>", "<n><pl>", "+Pl"]
+
+    def accepted(pattern: str, texts: list[str]) -> list[str]:
+        machine = Fst.from_regex(pattern, symbols=symbols)
+        return [text for text in texts if (Fst.from_strings([text], symbols=symbols) & machine).states]
+
+    assert accepted("a(<n>|<n><pl>)*", ["a", "a<n>", "a<n><pl>", "a<n><n>", "a<"]) == ["a", "a<n>", "a<n><pl>", "a<n><n>"]
+    assert accepted("a+Pl", ["a+Pl", "aaPl"]) == ["a+Pl"]
+    assert accepted(r"\+Pl.", ["+Pla", "+P", "+Pl<n>"]) == []
+    assert accepted("[^<n>]", ["<n>", "+Pl", "a", "<n><pl>"]) == ["+Pl", "a", "<n><pl>"]
+    assert [read for read, _, _ in Fst.from_regex("[^a]", alphabet=["a", "b", "<n>"]).paths()] == ["b", "<n>"]
+
+
 @examples(200)
 @given(text=st.text("ab", max_size=3), other=st.text("abc", max_size=4), distance=st.integers(0, 3))
 def test_edits_are_within_the_distance(text: str, other: str, distance: int) -> None:

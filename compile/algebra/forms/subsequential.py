@@ -22,6 +22,7 @@ from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import need_twins
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.kernels.room import SizeError
+from fst.compile.algebra.other import need_closed
 
 MAX_SIZE = 1 << 22  # maximum number of members of all sets, plus the labels of their delays; a member takes some 300 bytes
 SIZE, SIZE_FACTOR = 1 << 18, 256  # maximum of both in small machines: `SIZE`, plus this number for each state
@@ -41,6 +42,7 @@ def determinize_input(arcs: Arcs) -> Arcs:
     """A machine with the same pairs and weights in which no state has two arcs that read the same label. Strings of several labels, and the
     rest of an output at the end of an input, are written by arcs that read nothing. An input with n outputs has n ends.
     """
+    need_closed(arcs, "determinization by input")
     arcs = connect(arcs)
     if not arcs.states:
         return empty(arcs.symbols, arcs.unit)

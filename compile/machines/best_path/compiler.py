@@ -13,6 +13,7 @@ import numpy as np
 
 from fst.compile.algebra import rational
 from fst.compile.algebra.arcs import UNITS, Arcs, Unit
+from fst.compile.algebra.other import need_closed
 from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
@@ -67,6 +68,7 @@ def best_path(
     if unit is not None and unit not in UNITS:
         raise ValueError(not_one_of("unit", unit, UNITS))
     arcs = source if isinstance(source, Arcs) else _read(Path(source), name, unit)
+    need_closed(arcs, "a rewriter")
     if arcs.arcs > MAX_ARCS:
         raise UnsupportedError(f"the machine has {arcs.arcs:,} arcs; expected at most {MAX_ARCS:,}; minimize it first")
     machine = machine_of(arcs) if arcs.states else Machine([[]], {}, 0, 0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, Arcs
 from fst.compile.algebra.compose import need_acceptor
 from fst.compile.algebra.connect import connect
+from fst.compile.algebra.other import over_texts
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import ByteAutomaton, of_builder
 from fst.compile.machines.guide.mask_store import Masks
@@ -41,7 +42,7 @@ def from_fst(machine: Arcs) -> ByteAutomaton:
         (4, 256)
     """
     need_acceptor(machine)
-    machine = connect(machine)
+    machine = connect(over_texts(machine))
     if not machine.states:
         raise UnsupportedError("the machine accepts no text; expected one that does")
     builder = Builder()

@@ -9,6 +9,7 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.automata.trie import Ints
+from fst.compile.algebra.other import need_closed
 from fst.compile.layout.rows import filled, placed
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, sorted_by_source, starts_of
 from fst.compile.machines.lookup.delay import delayed
@@ -67,6 +68,7 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
         6
     """
     found = source_of(source, sections, inverse=inverse)
+    need_closed(found.machine, "a look-up")
     labels = Labels(found.machine, found.generator, found.letters)
     pools, roots = (labels.pieces, labels.conditions), [max(found.machine.start, 0)]
     parts = [delayed(folded(labels.arcs(found.machine, found.kinds), roots[0], *pools), roots[0], *pools)]

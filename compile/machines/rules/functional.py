@@ -16,6 +16,7 @@ import numpy as np
 from fst.compile.algebra.forms.characters import over_characters
 from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.algebra.machine import Fst
+from fst.compile.algebra.other import need_closed
 from fst.compile.machines.rules.folding import Machine, folded_arcs
 from fst.compile.machines.rules.passes import Numbering, Passes, Strings, merged_passes
 from fst.compile.machines.rules.positions import Alphabet, bits
@@ -95,6 +96,7 @@ def _step(machine: Machine, state: int, char: str, live: int, strings: Strings) 
 
 
 def _check(machine: Fst) -> None:
+    need_closed(machine, "a rewriter")
     if machine.is_weighted:
         raise UnsupportedError("the transducer has weights; expected none; compile it with fst.compile.best_path")
     for symbol in machine.alphabet:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, Unit, make
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, OTHER, Arcs, Unit, make
+from fst.compile.algebra.other import has_other
 from fst.compile.algebra.symbols import Symbols, text_of
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, quoted
@@ -24,7 +25,8 @@ SECTION = "--"
 EPSILONS = ("@0@", "@_EPSILON_SYMBOL_@", "<eps>")
 ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_RETURN_@": "\r", "@_COLON_@": ":"}
 ESCAPE = re.compile("|".join(ESCAPES))
-WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
+WRITTEN = str.maketrans({char: name for name, char in ESCAPES.items() if name != "@_COLON_@"})
+DEFAULT = "@_DEFAULT_SYMBOL_@"  # any symbol that no arc of the state reads, in files of lttoolbox and HFST
 END_OF_STATES = 10**18
 MAX_GAPS = 4  # the largest ratio of the highest number of a state to the number of states
 ZERO = "0"  # ε; but a digit in files that contain one of `EPSILONS`
@@ -75,8 +77,8 @@ def _labels(rows: Sequence[Sequence[str]], write: int, numbers: bool, unit: Unit
     epsilons = {*EPSILONS} if names.keys() & {*EPSILONS} else {*EPSILONS, ZERO}
     found = {}
     for name in names:
-        if name in WILDCARDS:
-            raise UnsupportedError(f"the label {name} stands for characters without names; expand it before you write the file")
+        if name == DEFAULT:
+            raise UnsupportedError(f"the label {name} is not supported; expected a label of characters, or {OTHER}")
         found[name] = EPSILON if name in epsilons else symbols.label(unescaped(name))
     return found, symbols
 
@@ -176,13 +178,16 @@ def written(arcs: Arcs, *, numbers: bool = False) -> str:
         if state == arcs.start and not _has_line(arcs, state):
             lines.append(f"{state}\tInfinity")
         lines += [
-            f"{state}\t{target}\t{names[read]}\t{names[written]}" + (f"\t{weight:.9g}" if weight else "")
+            f"{state}\t{target}\t{_pair(names[read], names[written])}" + (f"\t{weight:.9g}" if weight else "")
             for read, written, target, weight in arcs.arcs_of(state)
         ]
         if np.isfinite(arcs.final[state]):
             lines.append(f"{state}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{state}")
     if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc to no state; without an ε in the file, 0 would be read as ε
         lines.append(f"{arcs.start}\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
+    if has_other(arcs) and not numbers:  # arcs between no states, for the symbols that are only in the alphabet
+        unused = {*map(_escaped, arcs.symbols)} - {*names.values(), OTHER, ANOTHER}
+        lines += [f"{arcs.states}\t{arcs.states}\t{name}\t{name}" for name in sorted(unused)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -198,11 +203,20 @@ def _used(arcs: Arcs) -> list[int]:
 def _names(arcs: Arcs) -> dict[int, str]:
     if arcs.unit != "character":
         raise UnsupportedError("labels are bytes, which AT&T text has no names for; write numbers")
-    escapes = str.maketrans({char: name for name, char in ESCAPES.items() if name != "@_COLON_@"})
     names = {}
     for label in _used(arcs):
         name = text_of([label], arcs.symbols)
-        if name in (*EPSILONS, *WILDCARDS) or ESCAPE.search(name):
+        if name in (*EPSILONS, DEFAULT) or ESCAPE.search(name):
             raise VocabularyError(f"the symbol {quoted(name)} cannot be written as AT&T text; expected another name")
-        names[label] = name.translate(escapes) or EPSILONS[0]
+        names[label] = _escaped(name) or EPSILONS[0]
     return names
+
+
+def _escaped(name: str) -> str:
+    return name.translate(WRITTEN)
+
+
+def _pair(read: str, written: str) -> str:
+    """The columns of two labels. Any other symbol is `OTHER` if it is copied, and else `ANOTHER`."""
+    pair = f"{read}\t{written}"
+    return pair if read == written == OTHER else pair.replace(OTHER, ANOTHER)

@@ -28,10 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints, spread
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, OTHER, Arcs, make
+from fst.compile.algebra.other import with_alphabet
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents
-from fst.compile.sources.transducers.att import EPSILONS, WILDCARDS
+from fst.compile.sources.transducers.att import DEFAULT, EPSILONS
 from fst.compile.sources.transducers.byte_reader import Reader
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
@@ -211,8 +212,7 @@ def _labels(machine: Numbered, path: Path) -> tuple[Ints, tuple[str, ...]]:
     symbols, labels = Symbols(), np.zeros(len(machine.names), np.int64)
     for number in np.unique(np.concatenate([machine.reads, machine.writes])).tolist():
         name = machine.names[number]
-        if name in WILDCARDS:
-            problem = f"the symbol {name} stands for characters without names; expand it before you write the file"
-            raise UnsupportedError(f"{path}: {problem}")
+        if name == DEFAULT:
+            raise UnsupportedError(f"{path}: the symbol {name} is not supported; expected a symbol of characters, or {OTHER}")
         labels[number] = EPSILON if number == 0 or name in EPSILONS else symbols.label(name)
-    return labels, symbols.names
+    return labels, with_alphabet(symbols.names, (name for name in machine.names[1:] if name not in EPSILONS))

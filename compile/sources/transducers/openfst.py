@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Unit, make
+from fst.compile.algebra.arcs import Arcs, Unit, make
+from fst.compile.algebra.other import with_alphabet
 from fst.compile.algebra.symbols import Symbols, text_of
 from fst.compile.files import contents
 from fst.compile.sources.transducers.byte_reader import Reader
@@ -96,7 +97,8 @@ def _machine(reader: Reader, unit: Unit | None) -> Arcs:
     read, write = (_labels(arcs[side], table, symbols) for side, table in zip(("read", "write"), tables, strict=True))
     start = header.start if len(final) else -1
     try:
-        return make(sources, read, write, arcs["target"], arcs["weight"], final, start, symbols.names, unit)
+        names = with_alphabet(symbols.names, (name for table in tables if table for key, name in table.items() if key > 0))
+        return make(sources, read, write, arcs["target"], arcs["weight"], final, start, names, unit)
     except VocabularyError as error:
         raise VocabularyError(f"{reader.path}: {error}") from None
 
@@ -218,7 +220,8 @@ def _table(arcs: Arcs) -> bytes:
     """A symbol table for all labels of a machine."""
     used: Sequence[int] = np.unique(np.concatenate([[0], arcs.ilabel, arcs.olabel])).tolist()
     keys = {label: text_of([label], arcs.symbols, "character") or "<eps>" for label in used}
-    keys |= {FIRST_SYMBOL + number: name for number, name in enumerate(arcs.symbols)}
+    symbols = Symbols(arcs.symbols, arcs.unit)
+    keys |= {symbols.label(name): name for name in arcs.symbols}
     entries = b"".join(_string(name) + struct.pack("<q", label) for label, name in keys.items())
     return struct.pack("<i", SYMBOLS) + _string("symbols") + struct.pack("<qq", max(keys) + 1, len(keys)) + entries
 

@@ -72,7 +72,6 @@ INDEX_AT, TRANSITIONS_AT = 0xE1, 0x117  # in the weighted file
         (TRANSITIONS_AT + 4, b"\x02\0\0\0", VocabularyError, "to entry 2 of the table at byte 225; expected a state there"),
         (TRANSITIONS_AT + 4, b"\x05\0\0\x80", VocabularyError, "to entry 5 of the table at byte 279; expected a state there"),
         (TRANSITIONS_AT + 2, b"\x0a\0", VocabularyError, "byte 279: a transition has the symbol 10; expected a number below 10"),
-        (TRANSITIONS_AT + 2, b"\x06\0", UnsupportedError, "the symbol @_IDENTITY_SYMBOL_@ stands for characters without names"),
         (TRANSITIONS_AT + 8, b"\0\0\xc0\x7f", VocabularyError, "the weight of an arc of state 0 is out of range"),
         (INDEX_AT + 2, b"\0\0\xc0\x7f", VocabularyError, "the final weight of state 0 is nan"),
     ],

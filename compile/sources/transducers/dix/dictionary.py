@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 from xml.parsers import expat
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
-from fst.compile.algebra.build.regex import from_tree
+from fst.compile.algebra.build.regex import TEXT, from_tree
 from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.rational import union
@@ -328,4 +328,4 @@ class _Reader:
             except MalformedError as error:
                 raise self.elements.fault(str(error)) from None
             self._entry.pairs += [(label, label) for label in characters(tree)]
-            self._within_budget(lambda: self._entry.steps.append(part_of(from_tree(tree))))
+            self._within_budget(lambda: self._entry.steps.append(part_of(from_tree(tree, TEXT))))
