@@ -90,6 +90,8 @@ def machine_of(source: Any) -> Arcs:
 
 def _of_file(path: Path) -> Arcs:
     read = READERS.get(_ending(path))
+    if _ending(path) in UNREAD:
+        raise UnsupportedError(f"the file {quoted(path.name)} {UNREAD[_ending(path)]}")
     if read is None:
         raise UnsupportedError(f"the file is {quoted(path.name)}; expected a file with the ending {', '.join(READERS)}, also with .gz")
     return read(path)
@@ -152,4 +154,12 @@ READERS: Mapping[str, Callable[[Path], Arcs]] = {
     **dict.fromkeys([".aff", ".dic"], read_hunspell),
     ".tsv": _of_tsv,
     ".csv": _of_csv,
+}
+TO_TEXT = "write its machine as AT&T text with hfst-fst2txt, or with foma's write att, and compile the .att file"
+UNREAD: Mapping[str, str] = {  # files of morphologies that are not read, and what to do
+    **dict.fromkeys([".xfst", ".xfscript", ".regex", ".xre", ".foma"], f"is of xfst or foma; expected a lexicon or a machine; {TO_TEXT}"),
+    ".twolc": f"has two-level rules; expected a lexicon or a machine; compose it with hfst-twolc and hfst-compose-intersect, and {TO_TEXT}",
+    **dict.fromkeys([".hfst", ".ol"], f"is a binary file of HFST; expected .hfstol, or AT&T text; {TO_TEXT}"),
+    ".acx": "has equivalent characters of lttoolbox; expected a dictionary; run lt-comp with both files, and lt-print -H, and compile the .att",
+    ".lsx": "has separable words of lttoolbox; expected a dictionary; run lsx-comp and lt-print -H, and compile the .att file",
 }
