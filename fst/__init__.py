@@ -18,7 +18,7 @@ from fst.errors import FstError, FstWarning, KernelError, ReadingError, TableErr
 
 if TYPE_CHECKING:
     from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
-    from fst import outlines, sglang, train, vllm
+    from fst import outlines, pynini, sglang, train, vllm
     from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
@@ -94,6 +94,7 @@ __all__ = [
     "load",
     "outlines",
     "patch_transformers",
+    "pynini",
     "read_att",
     "read_dix",
     "read_hfstol",
@@ -145,6 +146,7 @@ _OBJECTS = {
     "compile": "fst.compile",
     "outlines": "fst.outlines",
     "patch_transformers": "fst.runtime.compat.transformers.patch.patch_transformers",
+    "pynini": "fst.pynini",
     "read_att": "fst.compile.algebra.machine.read_att",
     "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hfstol": "fst.compile.algebra.machine.read_hfstol",

@@ -124,7 +124,10 @@ NAMES["registry"] = {*NAMES}
 NAMES["machines.rules"] |= {"runtime.rewriting"}
 NAMES["machines.best_path"] |= {"runtime.rewriting"}
 # These modules may import every unit; the last modules are public names that users import as modules.
-EXEMPT = ("__init__.py", "__main__.py", *(f"fst/{name}.py" for name in ("outlines", "sentencepiece", "sglang", "tiktoken", "vllm")))
+EXEMPT = (
+    *("__init__.py", "__main__.py"),
+    *(f"fst/{name}.py" for name in ("outlines", "pynini", "sentencepiece", "sglang", "tiktoken", "vllm")),
+)
 LATE = ("fst/bridge/", *EXEMPT)  # functions of every unit may import these modules
 ONLY_IN = {
     "numba": {

@@ -47,7 +47,7 @@ def remove_epsilon(arcs: Arcs) -> Arcs:
     own = ~silent & kept[sources]
     columns = sources[own], arcs.ilabel[own], arcs.olabel[own], arcs.target[own], arcs.weights[own]
     every = _Arcs._make(np.concatenate(pair) for pair in zip(columns, added, strict=True))
-    return connect(make(*_distinct(every), final, arcs.start, arcs.symbols, arcs.unit))
+    return connect(make(*lightest(*every), final, arcs.start, arcs.symbols, arcs.unit))
 
 
 def _rows(arcs: Arcs, chosen: NDArray[np.bool_]) -> Rows:
@@ -72,11 +72,17 @@ def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows
     return _Arcs._make(column[: counts[ARCS]] for column in output), final[:, 1]
 
 
-def _distinct(arcs: _Arcs) -> _Arcs:
-    """The lightest arc of each group that differs only in weight."""
-    first, second = arcs.source.astype(np.int64) << 32 | arcs.ilabel, arcs.olabel.astype(np.int64) << 32 | arcs.target
-    order = np.lexsort((arcs.weight, second, first))
+def lightest(
+    source: NDArray[np.int32],
+    ilabel: NDArray[np.int32],
+    olabel: NDArray[np.int32],
+    target: NDArray[np.int32],
+    weight: NDArray[np.float32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """The lightest arc of each group that differs only in weight: source, label read, label written, target, weight."""
+    first, second = source.astype(np.int64) << 32 | ilabel, olabel.astype(np.int64) << 32 | target
+    order = np.lexsort((weight, second, first))
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
     kept = np.sort(order[is_new])
-    return _Arcs._make(column[kept] for column in arcs)
+    return source[kept], ilabel[kept], olabel[kept], target[kept], weight[kept]

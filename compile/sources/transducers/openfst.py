@@ -14,7 +14,7 @@ The layout, in little-endian numbers; a string is an int32 length and its bytes:
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,12 +68,41 @@ def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
     return _machine(reader, unit)
 
 
+def unpacked(data: bytes, unit: Unit | None = None) -> Arcs:
+    """Read a machine from the bytes of a file; `unit` is as in `read`."""
+    return _machine(Reader(data, Path("bytes")), unit)
+
+
+def read_archive(path: Path, unit: Unit | None = None) -> dict[str, Arcs]:
+    """Read all machines of an archive, by their keys; `unit` is as in `read`. A file of one machine is an archive with the key ""."""
+    reader = Reader(contents(path), path)
+    (magic,) = reader.numbers("i")
+    reader.place = 0
+    if magic != ARCHIVE:
+        return {"": _machine(reader, unit)}
+    machines = {}
+    for key, place in _places(reader).items():
+        reader.place = place
+        machines[key] = _machine(reader, unit)
+    return machines
+
+
 def _seek(reader: Reader, name: str | None) -> None:
+    found = _places(reader)
+    if name is None and len(found) != 1:
+        raise VocabularyError(f"{reader.path} contains the machines {listed([*found])}; pass the name of one of them")
+    if name is not None and name not in found:
+        raise VocabularyError(f"{reader.path} has no machine {quoted(name)}; expected one of {listed([*found])}")
+    reader.place = next(iter(found.values())) if name is None else found[name]
+
+
+def _places(reader: Reader) -> dict[str, int]:
+    """The place of each machine of an archive, by its key."""
     reader.place = max(len(reader.data) - 8, 0)
     (count,) = reader.numbers("q")
     reader.place = len(reader.data) - 8 * (count + 1)
-    if not 0 < count <= len(reader.data) // 8 or reader.place < 0:
-        raise reader.fault(f"the number of machines is {count:,}; expected at least 1, and no more than the archive has bytes for")
+    if not 0 <= count <= len(reader.data) // 8 or reader.place < 0:
+        raise reader.fault(f"the number of machines is {count:,}; expected no more than the archive has bytes for")
     found = {}
     for place in reader.numbers(f"{count}q"):
         reader.place = place
@@ -81,11 +110,7 @@ def _seek(reader: Reader, name: str | None) -> None:
             raise reader.fault("the place of a machine is negative")
         key = reader.string()
         found[key] = reader.place
-    if name is None and len(found) > 1:
-        raise VocabularyError(f"{reader.path} contains the machines {listed([*found])}; pass the name of one of them")
-    if name is not None and name not in found:
-        raise VocabularyError(f"{reader.path} has no machine {quoted(name)}; expected one of {listed([*found])}")
-    reader.place = next(iter(found.values())) if name is None else found[name]
+    return found
 
 
 def _machine(reader: Reader, unit: Unit | None) -> Arcs:
@@ -214,6 +239,17 @@ def packed(arcs: Arcs) -> bytes:
     for state in range(arcs.states):
         data += [heads[state].tobytes(), rows[arcs.row_start[state] : arcs.row_start[state + 1]].tobytes()]
     return b"".join(data)
+
+
+def packed_archive(machines: Mapping[str, Arcs]) -> bytes:
+    """The bytes of an archive of machines by their keys, which are sorted."""
+    data, places = [struct.pack("<ii", ARCHIVE, 1)], list[int]()
+    size = len(data[0])
+    for key in sorted(machines):
+        places.append(size)
+        data.append(_string(key) + packed(machines[key]))
+        size += len(data[-1])
+    return b"".join([*data, struct.pack(f"<{len(places) + 1}q", *places, len(places))])
 
 
 def _table(arcs: Arcs) -> bytes:

@@ -1,0 +1,1 @@
+"""The stand-in for pynini, which `fst.pynini` exports."""

@@ -1,0 +1,1 @@
+"""The modules of ``pynini.lib`` that are here."""

@@ -1,0 +1,110 @@
+"""Symbol tables: names of labels."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+NO_SYMBOL = -1
+
+
+class SymbolTable:
+    """Names of labels, in both directions.
+
+    Examples:
+        >>> table = SymbolTable()
+        >>> table.add_symbol("<epsilon>"), table.add_symbol("a")
+        (0, 1)
+        >>> table.find("a"), table.find(0)
+        (1, '<epsilon>')
+    """
+
+    def __init__(self, name: str = "<unspecified>") -> None:
+        self._name = name
+        self._keys: dict[str, int] = {}
+        self._symbols: dict[int, str] = {}
+
+    def add_symbol(self, symbol: str, key: int = NO_SYMBOL) -> int:
+        """Add a symbol, and return its label: `key`, or the number after the largest label. A known symbol keeps its label."""
+        key = self._keys.setdefault(symbol, self.available_key() if key == NO_SYMBOL else key)
+        self._symbols.setdefault(key, symbol)
+        return key
+
+    def add_table(self, table: SymbolTable) -> None:
+        """Add all symbols of another table."""
+        for _, symbol in table:
+            self.add_symbol(symbol)
+
+    def find(self, key: int | str) -> int | str:
+        """The label of a symbol, -1 if there is none; or the symbol of a label, "" if there is none."""
+        return self._keys.get(key, NO_SYMBOL) if isinstance(key, str) else self._symbols.get(key, "")
+
+    def member(self, key: int | str) -> bool:
+        """Whether there is a symbol, or a label."""
+        return key in (self._keys if isinstance(key, str) else self._symbols)
+
+    def available_key(self) -> int:
+        """The number after the largest label."""
+        return max(self._symbols, default=-1) + 1
+
+    def get_nth_key(self, place: int) -> int:
+        """The label of the symbol with this place, from 0; -1 if there is none."""
+        keys = [*self._symbols]
+        return keys[place] if 0 <= place < len(keys) else NO_SYMBOL
+
+    def num_symbols(self) -> int:
+        """The number of symbols."""
+        return len(self._symbols)
+
+    def name(self) -> str:
+        """The name of the table."""
+        return self._name
+
+    def set_name(self, name: str) -> None:
+        """Rename the table."""
+        self._name = name
+
+    def copy(self) -> SymbolTable:
+        """A copy."""
+        table = SymbolTable(self._name)
+        table._keys, table._symbols = dict(self._keys), dict(self._symbols)
+        return table
+
+    def checksum(self) -> bytes:
+        """A digest of the symbols, in their order."""
+        return hashlib.sha256("\0".join(self._symbols.values()).encode()).hexdigest().encode()
+
+    def labeled_checksum(self) -> bytes:
+        """A digest of the symbols and their labels."""
+        return hashlib.sha256(repr(sorted(self._symbols.items())).encode()).hexdigest().encode()
+
+    @classmethod
+    def read_text(cls, filename: str | Path) -> SymbolTable:
+        """Read a file of lines of a symbol, white space and a label."""
+        table = cls(Path(filename).stem)
+        for line in Path(filename).read_text(encoding="utf-8").splitlines():
+            symbol, key = line.split()
+            table.add_symbol(symbol, int(key))
+        return table
+
+    def write_text(self, filename: str | Path) -> None:
+        """Write a file that `read_text` reads."""
+        lines = [f"{symbol}\t{key}\n" for key, symbol in self]
+        Path(filename).write_text("".join(lines), encoding="utf-8")
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return iter([*self._symbols.items()])
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def __contains__(self, key: int | str) -> bool:
+        return self.member(key)
+
+
+def merge_symbol_table(first: SymbolTable, second: SymbolTable) -> SymbolTable:
+    """A table with the symbols of both tables; those of the first keep their labels."""
+    table = first.copy()
+    table.add_table(second)
+    return table

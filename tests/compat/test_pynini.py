@@ -1,0 +1,184 @@
+"""The stand-in for pynini: its names, errors and files, and pynini's own tests."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.shared_data import SHARED, TESTS
+
+import fst
+from fst import pynini
+from fst.bridge.pynini.lib import pynutil, rewrite
+from fst.compile import best_path
+
+ARCHIVE = SHARED / "oracles" / "words" / "pynini_tests.tar.gz"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, because installation changes the imports of a process."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    return subprocess.run([sys.executable, *arguments], check=False, capture_output=True, text=True, env=environment, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"{ARCHIVE} is not there: no tests of pynini")
+def test_pyninis_own_tests_pass(tmp_path: Path) -> None:
+    """The tests of pynini for the names that are here pass."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    result = run("-m", "support.compat.pynini_tests", str(next(tmp_path.rglob("pynini_test.py")).parents[1]))
+    assert (result.returncode, int(result.stdout)) == (0, 216), result.stderr
+
+
+PROGRAM = """
+import fst
+fst.pynini.install()
+fst.pynini.install()
+import pynini, pywrapfst
+from pynini.export import grm
+from pynini.lib import byte, pynutil, utf8
+from pynini.lib.rewrite import top_rewrite
+import pynini.lib.edit_transducer as edits
+assert pynini is pywrapfst is fst.pynini and pynini.lib.byte is byte
+rule = pynini.cdrewrite(pynini.cross("é", "e") | pynutil.delete("x"), "", "[EOS]", utf8.VALID_UTF8_CHAR.star)
+print(top_rewrite("éxé", rule), edits.LevenshteinDistance("abc").distance("ab", "ac"))
+"""
+
+
+def test_programs_import_the_stand_in() -> None:
+    """After installation, imports of pynini and its submodules give the stand-in; a second installation changes nothing."""
+    assert run("-c", PROGRAM).stdout == "éxe 1.0\n"
+
+
+def test_installation_after_an_import_is_refused() -> None:
+    """If pynini has been imported, installation raises an error."""
+    result = run("-c", "import sys, types; sys.modules['pynini'] = types.ModuleType('pynini'); import fst; fst.pynini.install()")
+    assert "pynini has been imported; call fst.pynini.install() before" in result.stderr
+
+
+def test_machines_run_compiled() -> None:
+    """A machine becomes a table of best paths over bytes; generated symbols keep their names."""
+    machine = pynini.string_map([("1", "eins"), ("ü", "ue", "2")]).star
+    assert fst.Rewriter(best_path(machine.fst)).apply("1ü1") == "einsueeins"
+    assert list((pynini.accep("[tag]") + "é").fst.paths()) == [("[tag]é", "[tag]é", 0.0)]
+    assert pynini.accep("世", token_type="utf8").fst.unit == "character"
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: pynini.accep("a]"), pynini.FstStringCompilationError),
+        (lambda: pynini.accep("a", weight="x"), pynini.FstBadWeightError),
+        (lambda: pynini.accep("a", weight=pynini.Weight("log", 1)), pynini.FstOpError),
+        (lambda: pynini.accep("a", arc_type="x"), pynini.FstArgError),
+        (lambda: pynini.accep("a", token_type="x"), pynini.FstArgError),
+        (lambda: pynini.accep("b", token_type=pynini.SymbolTable()), pynini.FstStringCompilationError),
+        (lambda: pynini.union("a", "b").string(), pynini.FstOpError),
+        (lambda: pynini.accep("a").star.paths(), pynini.FstOpError),
+        (lambda: pynini.accep("a").closure(3, 2), pynini.FstOpError),
+        (lambda: pynini.accep("a").project("x"), pynini.FstArgError),
+        (lambda: pynini.accep("a").final(2), pynini.FstIndexError),
+        (lambda: pynini.compose("a", pynini.accep("a", arc_type="log")).union("a") | pynini.accep("a"), pynini.FstOpError),
+        (lambda: pynini.accep("a", arc_type="log").optimize(), pynini.FstOpError),
+        (lambda: pynini.shortestpath(pynini.compose("a", "b")).string(), pynini.FstOpError),
+        (lambda: pynini.difference("a", pynini.cross("a", "b")), pynini.FstOpError),
+        (lambda: pynini.difference("a", pynini.accep("a", weight=1)), pynini.FstOpError),
+        (lambda: pynini.compose("a", "b", compose_filter="x"), pynini.FstArgError),
+        (lambda: pynini.cdrewrite("a", "", "", "a", "x"), pynini.FstArgError),  # type: ignore[arg-type]
+        (lambda: pynini.cdrewrite("a", "", "", "a", mode="x"), pynini.FstArgError),
+        (lambda: pynini.cdrewrite("a", pynini.cross("a", "b"), "", "a"), pynini.FstOpError),
+        (lambda: pynini.string_map([("a", "b", "c", "d")]), pynini.FstArgError),
+        (lambda: pynini.string_map([("a", "b", "x")]), pynini.FstArgError),
+        (lambda: pynini.string_file("missing.tsv"), pynini.FstIOError),
+        (lambda: pynini.Far("missing.far"), pynini.FstIOError),
+        (lambda: pynini.Fst.read("missing.fst"), pynini.FstIOError),
+        (lambda: pynini.Fst.read_from_string(b"damaged"), pynini.FstIOError),
+        (lambda: pynini.Weight("x", 1), pynini.FstArgError),
+        (lambda: pynini.union(), ValueError),
+        (lambda: rewrite.top_rewrite("b", pynini.accep("a")), rewrite.Error),
+        (lambda: rewrite.one_top_rewrite("a", pynini.cross("a", pynini.union("b", "c"))), rewrite.Error),
+    ],
+)
+def test_errors_have_pyninis_classes(call: Any, error: type[Exception]) -> None:
+    """Each mistake raises the error class of pynini."""
+    with pytest.raises(error):
+        call()
+
+
+def test_strings_are_compiled_as_in_pynini() -> None:
+    """Brackets are numbers or generated symbols, which are numbered in the order of their first use; backslashes escape."""
+    first, second = (arc.ilabel for arc in pynini.accep("[new_symbol]").arcs(0)), (arc.ilabel for arc in pynini.accep("[another]").arcs(0))
+    assert next(second) == next(first) + 1
+    assert pynini.accep(r"[0x41]\[\]\\\n[66]").string() == "A[]\\\nB"
+    assert pynini.accep(pynini.escape("[a]\\")).string() == "[a]\\"
+    assert pynini.accep("[a b]").num_states() == 3
+    table = pynini.SymbolTable()
+    for name in ("<eps>", "one", "two"):
+        table.add_symbol(name)
+    with pynini.default_token_type(table):
+        assert pynini.accep("two one").string() == "two one"
+        assert [arc.ilabel for arc in pynini.accep("two").arcs(0)] == [2]
+
+
+def test_string_files_have_comments_and_weights(tmp_path: Path) -> None:
+    """A file of strings has columns between tabs, comments, escaped signs and empty lines."""
+    path = tmp_path / "map.tsv"
+    path.write_text("# comment\na\tb\t0.5  # half\n\\#\tc\n\nd\n", encoding="utf-8")
+    found = [(read, written, float(weight)) for read, written, weight in pynini.string_file(path).paths().items()]
+    assert found == [("#", "c", 0.0), ("a", "b", 0.5), ("d", "d", 0.0)]
+
+
+def test_archives_are_written_and_read(tmp_path: Path) -> None:
+    """Machines of an archive are found by their keys, in the order of keys; a file of one machine is an archive, too."""
+    path = tmp_path / "all.far"
+    with pynini.Far(path, "w") as far:
+        far["second"] = pynini.accep("2")
+        far.add("first", pynini.accep("1", weight=2))
+    with pynini.Far(path) as far:
+        assert [(key, machine.string()) for key, machine in far] == [("first", "1"), ("second", "2")]
+        assert far.find("second")
+        assert far["second"].string() == "2"
+        with pytest.raises(pynini.FstIndexError, match="expected one of"):
+            far["third"]
+    pynini.accep("one").write(tmp_path / "one.fst")
+    assert pynini.Far(tmp_path / "one.fst").get_fst() == "one"
+    assert pickle.loads(pickle.dumps(pynini.cross("a", "b"))) == pynini.cross("a", "b")
+
+
+def test_machines_are_changed_in_place() -> None:
+    """Methods change a machine, operators and functions make a new one, and copies are independent."""
+    machine = pynini.accep("a")
+    copy = machine.copy()
+    assert machine.union("b") is machine
+    assert copy == "a"
+    assert sorted((machine | "c").paths().istrings()) == ["a", "b", "c"]
+    assert sorted(machine.paths().istrings()) == ["a", "b"]
+    built = pynini.Fst()
+    states = [built.add_state() for _ in range(2)]
+    built.set_start(states[0]).set_final(states[1], 1).add_arc(states[0], pynini.Arc(97, 98, 0.5, states[1]))
+    assert [(*pair, float(weight)) for *pair, weight in built.paths().items()] == [("a", "b", 1.5)]
+    arcs = built.mutable_arcs(states[0])
+    arcs.set_value(pynini.Arc(99, 99, 0, states[1]))
+    assert built.copy().paths().istring() == "c"
+    assert built.delete_states().num_states() == 0
+
+
+def test_weights_are_added_along_paths() -> None:
+    """Weights of alternatives, insertions and repetitions reach the best path."""
+    best = pynini.union(pynutil.add_weight("ab", 2), pynutil.insert("x", 0.5) + pynini.cross("ab", "c"), pynini.accep("ab", weight=3))
+    assert sorted((w, float(c)) for _, w, c in pynini.shortestpath("ab" @ best, nshortest=2, unique=True).paths().items()) == [
+        ("ab", 2.0),
+        ("xc", 0.5),
+    ]
+    assert float(pynini.shortestdistance(best, reverse=True)[best.start()]) == 0.5
+    assert pynini.plus(pynini.Weight("log", 0), pynini.Weight("log", 0)) == pynini.Weight("log", -math.log(2))
+    assert rewrite.optimal_rewrites("ab", best) == ["xc"]
+    assert pynini.arcmap(best, map_type="rmweight").properties(pynini.UNWEIGHTED, True) == pynini.UNWEIGHTED
