@@ -21,6 +21,7 @@ COMMANDS = {
     "count": "fst.cli.commands.count",
     "search": "fst.cli.commands.search.command",
     "lookup": "fst.cli.commands.lookup.command",
+    "spell": "fst.cli.commands.spell",
     "rewrite": "fst.cli.commands.rewrite",
     "draw": "fst.cli.commands.explain.draw",
     "convert": "fst.cli.commands.convert",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "Lookup": "a transducer; make one with `fst compile lookup`",
+    "Speller": "a dictionary of Hunspell; make one with `fst compile speller`",
     "Rewriter": "rewrite rules or a weighted transducer; make one with `fst compile rules` or `best-path`",
     "JiebaSegmenter": "a dictionary of jieba; make one with `fst compile jieba`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fst.compile.machines.rules.compiler import cascade, rewrite
     from fst.compile.machines.rules.file import rules
     from fst.compile.machines.segmentation.maxmatch import maxmatch
+    from fst.compile.machines.speller.compiler import speller
 
 __all__ = [
     "best_path",
@@ -30,6 +31,7 @@ __all__ = [
     "maxmatch",
     "rewrite",
     "rules",
+    "speller",
     "tokenizer",
     "unigram",
     "wordpiece",
@@ -48,6 +50,7 @@ _OBJECTS = {
     "maxmatch": "fst.compile.machines.segmentation.maxmatch.maxmatch",
     "rewrite": "fst.compile.machines.rules.compiler.rewrite",
     "rules": "fst.compile.machines.rules.file.rules",
+    "speller": "fst.compile.machines.speller.compiler.speller",
     "tokenizer": "fst.compile.api.tokenizer",
     "unigram": "fst.compile.api.unigram",
     "wordpiece": "fst.compile.api.wordpiece",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fst.runtime.machines.lookup.lookup import Lookup
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
+    from fst.runtime.machines.speller.speller import Misspelling, Speller
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
     from fst.runtime.public_class import PublicClass
     from fst.runtime.rewriting.rewriter import Rewriter, Rewritten
@@ -72,6 +73,7 @@ __all__ = [
     "MatchStream",
     "Matches",
     "MecabSegmenter",
+    "Misspelling",
     "Part",
     "ReadingError",
     "RewriteStream",
@@ -83,6 +85,7 @@ __all__ = [
     "Segmenter",
     "Segments",
     "Session",
+    "Speller",
     "Stream",
     "TableError",
     "TextError",
@@ -129,6 +132,7 @@ _OBJECTS = {
     "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",
     "MecabSegmenter": "fst.runtime.machines.segmentation.lattice.MecabSegmenter",
+    "Misspelling": "fst.runtime.machines.speller.speller.Misspelling",
     "Part": "fst.runtime.stream.Part",
     "RewriteStream": "fst.runtime.rewriting.stream.RewriteStream",
     "Rewriter": "fst.runtime.rewriting.rewriter.Rewriter",
@@ -139,6 +143,7 @@ _OBJECTS = {
     "Segmenter": "fst.runtime.machines.segmentation.segmenter.Segmenter",
     "Segments": "fst.runtime.machines.segmentation.segmenter.Segments",
     "Session": "fst.runtime.sessions.session.Session",
+    "Speller": "fst.runtime.machines.speller.speller.Speller",
     "Stream": "fst.runtime.stream.Stream",
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",

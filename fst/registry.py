@@ -19,6 +19,7 @@ MACHINES: dict[str, str] = {  # kind → full name of its table class, which is 
     "mecab": "fst.machines.segmentation.mecab.MecabTable",
     "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTable",
     "rules": "fst.machines.rules.table.RulesTable",
+    "speller": "fst.machines.speller.table.SpellerTable",
     "unigram": "fst.machines.unigram.table.UnigramTable",
     "wordpiece": "fst.machines.wordpiece.table.WordPieceTable",
 }

@@ -106,6 +106,12 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
     return made(column, lambda rows: _ids(find(rows)), _kind(None, with_spans=True), None, by_row=False)
 
 
+def located(column: Any, find: Callable[[Column], Batch]) -> Any:
+    """Find the spans of parts of a column's texts; `find` returns a batch with spans."""
+    kind = pa.list_(pa.struct([(name, pa.int32()) for name in MATCH[1:]]))
+    return made(column, lambda rows: _spans(find(rows)), kind, None, by_row=False)
+
+
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
     """Make a column of the same type with new texts, which `rewrite` makes from the rows of the column."""
     column = _imported(column)
@@ -143,6 +149,12 @@ def _ids(batch: Batch) -> Lists:
         return Lists(_values(batch.ids), batch.row_splits)
     columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
     return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+
+
+def _spans(batch: Batch) -> Lists:
+    """Convert a batch with spans to lists of spans."""
+    bounds = [np.ascontiguousarray(bounds) for bounds in batch.offsets.T] if batch.offsets is not None else []
+    return Lists(pa.StructArray.from_arrays(list(map(_values, bounds)), MATCH[1:]), batch.row_splits)
 
 
 def _kind(filling: Filling | None, with_spans: bool) -> Any:

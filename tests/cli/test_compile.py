@@ -17,7 +17,7 @@ import fst
 from fst.cli.main import main
 from fst.compile import tokenizer
 
-COMMANDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")
+COMMANDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide", "speller")
 MAX_HELP = 50  # number of lines
 OF_WORDS = "to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 

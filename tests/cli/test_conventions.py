@@ -59,7 +59,7 @@ MESSAGES = (
     ("encode table words --dropout 0.1", 2, "--dropout is for tables of bpe, and "),
 )
 COMMANDS = (
-    *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode", "draw", "convert"),
+    *("compile", "encode", "search", "segment", "lookup", "spell", "rewrite", "decode", "draw", "convert"),
     *("info", "verify", "bench", "count", "explain", "warmup", "cache"),
 )
 # Prints the number of threads of a command that imports numpy.

@@ -41,6 +41,7 @@ BELOW = {
     "machines.best_path": ("text",),
     "machines.segmentation": ("text",),
     "machines.lookup": ("text",),
+    "machines.speller": ("text",),
     "machines.guide": ("text",),
     "machines.bpe": ("pretokens",),
     "machines.unigram": ("pretokens",),
@@ -60,6 +61,7 @@ BELOW = {
     "compile.machines.best_path": ("compile.algebra.machine", "machines.best_path"),
     "compile.machines.segmentation": ("compile.dictionary_words", "compile.text", "machines.segmentation"),
     "compile.machines.lookup": ("compile.dictionary_words", "compile.text", "compile.algebra.machine", "machines.lookup"),
+    "compile.machines.speller": ("compile.sources.transducers", "compile.layout", "machines.speller"),
     "compile.machines.guide": ("compile.algebra.machine", "machines.guide"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
@@ -72,6 +74,7 @@ BELOW = {
         "compile.machines.rules",
         "compile.machines.best_path",
         "compile.machines.lookup",
+        "compile.machines.speller",
         "compile.machines.guide",
     ),
     "compile.train": ("machines.bpe", "counting"),
@@ -91,6 +94,7 @@ BELOW = {
     "runtime.machines.segmentation": ("runtime.text", "runtime.public_class", "machines.segmentation"),
     "runtime.machines.guide": ("runtime.text", "runtime.public_class", "machines.guide"),
     "runtime.machines.lookup": ("runtime.text", "runtime.public_class", "machines.lookup"),
+    "runtime.machines.speller": ("runtime.text", "runtime.public_class", "machines.speller"),
     "runtime.machines.bpe": ("runtime.pretokens", "machines.bpe"),
     "runtime.machines.unigram": ("runtime.pretokens", "machines.unigram"),
     "runtime.exporting": (
@@ -115,7 +119,7 @@ BELOW = {
     "train": ("runtime.compat", "compile.train", "runtime.counting"),
     "cli": (
         *("train", "compile.export", "runtime.exporting"),
-        *(f"runtime.machines.{name}" for name in ("keywords", "best_path", "segmentation", "lookup")),
+        *(f"runtime.machines.{name}" for name in ("keywords", "best_path", "segmentation", "lookup", "speller")),
     ),
 }
 # A dotted name in a string counts as an import. A machine's table may name the machine's runtime, and the registry all tables.

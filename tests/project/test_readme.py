@@ -102,6 +102,10 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     (folder / "words.tsv").write_text("hello\thello<ij>\n", encoding="utf-8")
+    for name in ("small", "en_US"):
+        (folder / f"{name}.aff").write_text("SET UTF-8\n", encoding="utf-8")
+        (folder / f"{name}.dic").write_text("1\nhello\n", encoding="utf-8")
+    (folder / "letter.txt").write_text("hello hullo\n", encoding="utf-8")
     (folder / "plural.rules").write_text("z -> c / _ e\n", encoding="utf-8")
     Fst.from_strings(lines).write_openfst(folder / "zh_tn_tagger.fst")
     (folder / "dict.txt").write_text("hello 1 x\n", encoding="utf-8")

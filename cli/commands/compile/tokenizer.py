@@ -82,7 +82,6 @@ def tokenizer(source: str, output: str, **options: Any) -> None:
     Examples:
       fst compile bert-base-uncased/ -o bert.npz
       fst compile openai-community/gpt2 -o gpt2.npz --tune books.txt
-      fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
     """
     from fst.cli.commands.compile.hints import hint

@@ -219,6 +219,20 @@ def _compile_lookup(folder: Path) -> None:
     loaded.to_apertium(["ab"])
 
 
+def _compile_speller(folder: Path) -> None:
+    import fst
+    from fst.compile import speller
+
+    (folder / "words.aff").write_text("SET UTF-8\n")
+    (folder / "words.dic").write_text("1\nab\n")
+    speller(folder / "words.aff").save(folder / "speller.npz")
+    loaded = fst.Speller.load(folder / "speller.npz")
+    for words in (["ab"], [b"ab"]):
+        loaded.check_batch(words)
+    loaded.check("ab")
+    loaded.check_text("ab")
+
+
 def _compile_rules(_: Path) -> None:
     import fst
     from fst.compile import rewrite
@@ -330,6 +344,7 @@ def _compile_algebra(_folder: Path) -> None:
 PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part is first
     compile_part.__name__.removeprefix("_compile_").replace("_", " "): compile_part
     for compile_part in (
+        _compile_speller,
         _compile_bpe,
         _compile_unigram,
         _compile_wordpiece,

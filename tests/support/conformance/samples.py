@@ -9,15 +9,17 @@ import json
 import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
+from support.machines.spelling import ALPHABET, DICTIONARIES, Dictionary, written_to
 from support.tiers import thinned
 
 from fst.bridge.tuning import tuned
-from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
+from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, lookup, maxmatch, rewrite, speller, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
 
 Json = dict[str, Any]
@@ -114,6 +116,10 @@ BEST_PATHS = (  # each has a path for every text of `BEST_PATH_PARTS`
     Fst.from_arcs([*LETTERS, (0, 1, "", "A"), (0, 2, "", "AA"), (1, 1, "a", "x"), (2, 2, "a", "y", 0.5), (2, 0, "b", "", -1.0)], [0, 1, 2]),
 )
 BEST_PATH_PARTS = ("a", "b", "aa", "2 m", "2", "7", " ", "m", "€", "世", "x", "aaaaaab")
+
+
+def _speller(dictionary: Dictionary, folder: Path) -> Any:
+    return speller(written_to(folder, dictionary))
 
 
 def _document(document: Json) -> Callable[[Path], Any]:
@@ -334,6 +340,9 @@ UNTUNED: Mapping[str, Sample] = {
     "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),
     "rules of many strings": Sample("rules", lambda _: rewrite(KEYS), RULE_PARTS),
     "rules of many strings in a cascade": Sample("rules", lambda _: cascade(RULES[2], rewrite(KEYS, direction="rtl")), RULE_PARTS),
+    **{
+        f"speller of {name}": Sample("speller", partial(_speller, dictionary), ALPHABET) for name, dictionary in DICTIONARIES.items()
+    },
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }
 TUNED = ("bpe automaton", "bpe queue", "bpe dropped text", "bpe affixes", "unigram", "unigram model and bytes")

@@ -1,0 +1,1 @@
+"""Compile dictionaries of Hunspell for spell checking."""

@@ -1,0 +1,1 @@
+"""Spell checking by dictionaries of Hunspell: the table, its proof, and the kernels that decide whether a word is correct."""

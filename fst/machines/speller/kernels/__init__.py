@@ -1,0 +1,1 @@
+"""The kernels that decide whether a word is correct."""

@@ -1,0 +1,1 @@
+"""Spell checking with compiled dictionaries of Hunspell."""

@@ -1,0 +1,208 @@
+"""The speller checks words and running text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.lazy import Lazy
+from fst.errors import counted
+from fst.machines.speller.layout import TEXTS, WORDS, Arguments
+from fst.machines.speller.table import SpellerTable
+from fst.runtime.encoder import Encoder
+from fst.runtime.public_class import PublicClass
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Source, Texts, batch_of, listed, rows_of
+from fst.runtime.run import Runner
+from fst.runtime.workspace import NO_SPECIAL_IDS
+
+
+class Misspelling(NamedTuple):
+    """A wrong word of a running text.
+
+    Attributes:
+        start, end: the position of the word's first character, and one past its last character.
+    """
+
+    start: int
+    end: int
+
+
+class SpellerEncoder(Encoder):
+    """The encoder of words, or of running text: an id for each wrong word. `like`: another encoder of the table, which shares arrays."""
+
+    def __init__(self, table: Any, mode: int = WORDS, like: SpellerEncoder | None = None) -> None:
+        super().__init__(table)
+        self._mode = mode
+        if like is not None:
+            self._arguments, self._workspaces = like._arguments, like._workspaces
+
+    @Lazy
+    def _arguments(self) -> Arguments:
+        arguments: Arguments = self._table.arguments()
+        return arguments
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return self._runner(with_spans=False)
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        return self._runner(with_spans=True)
+
+    def _runner(self, *, with_spans: bool) -> Runner:
+        arguments = self._arguments._replace(mode=np.array([self._mode]))
+        return Runner(self._table, arguments, self._workspaces, with_spans=with_spans)
+
+
+class Speller(PublicClass):
+    r"""A speller checks words with a dictionary of Hunspell, and gives the answers of Hunspell 1.7. A speller is immutable, so that threads
+    can share it without a lock.
+
+    Args:
+        table: a result of `fst.compile.speller`. For a table file, use `load`.
+
+    Raises:
+        UnsupportedError: the table is not a table of `fst.compile.speller`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fst.compile import speller
+        >>> _ = Path("en.aff").write_text("SET UTF-8\nSFX S Y 1\nSFX S 0 s [^s]\n"), Path("en.dic").write_text("1\nword/S\n")
+        >>> english = Speller(speller("en.aff"))
+        >>> english.check("Words"), english.check("wrods")
+        (True, False)
+        >>> english.check_text("A word, wrods!")
+        [Misspelling(start=0, end=1), Misspelling(start=8, end=13)]
+    """
+
+    _compiler = "speller"
+
+    def __init__(self, table: SpellerTable) -> None:
+        self._table: SpellerTable = table
+        self._encoder = SpellerEncoder(table)
+
+    def __repr__(self) -> str:
+        return f"<fst.Speller {counted(len(self._table.word_lists), 'stem')}>"
+
+    def check(self, word: str | bytes, *, errors: str = "strict") -> bool:
+        """Whether a word is correct.
+
+        Args:
+            word: str, or bytes in UTF-8.
+            errors: as in `fst.Tokenizer.encode`.
+
+        Raises:
+            TextError: the argument is not text.
+            ValueError: `errors` has an unknown value.
+        """
+        return len(self._encoder.encode(word, errors=errors)) == 0
+
+    def check_batch(self, words: Texts, *, threads: int | None = None, errors: str = "strict") -> NDArray[np.bool_]:
+        """Check many words.
+
+        Args:
+            words: as in `fst.Tokenizer.encode_batch`.
+            threads, errors: as in `fst.Tokenizer.encode_batch`.
+
+        Returns:
+            bool[words], whether each word is correct.
+
+        Raises:
+            TextError: a row is not text; the message contains the row's number.
+            ValueError: `threads` or `errors` has an invalid value.
+
+        Examples:
+            >>> from fst.compile import speller
+            >>> Speller(speller("en.aff")).check_batch(["word", "words", "wordses"])
+            array([ True,  True, False])
+        """
+        batch = self._encoder._encode(rows_of(listed(words)), special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
+        correct: NDArray[np.bool_] = np.diff(batch.row_splits) == 0
+        return correct
+
+    def check_text(self, text: str | bytes, *, errors: str = "strict") -> list[Misspelling]:
+        """Find the wrong words of a running text.
+
+        A word consists of letters and of the characters of the dictionary's option WORDCHARS. If the apostrophe is such a character, the
+        apostrophe of typesetting (U+2019) between letters belongs to a word, too.
+
+        Args:
+            text: str, or bytes in UTF-8.
+            errors: as in `fst.Tokenizer.encode`.
+
+        Returns:
+            The spans of the wrong words, in characters.
+
+        Raises:
+            TextError: the argument is not text.
+            ValueError: `errors` has an unknown value.
+        """
+        return self._misspellings(rows_of(batch_of(text)), 1, errors)[0]
+
+    def check_texts(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> list[list[Misspelling]]:
+        """Find the wrong words of many running texts.
+
+        Args:
+            texts: as in `fst.Tokenizer.encode_batch`.
+            threads, errors: as in `fst.Tokenizer.encode_batch`.
+
+        Returns:
+            The result of `check_text` for each text.
+
+        Raises:
+            TextError, ValueError: as in `check_batch`.
+        """
+        return self._misspellings(rows_of(listed(texts)), threads, errors)
+
+    def check_arrow(self, column: Any, *, threads: int | None = None, errors: str = "strict") -> Any:
+        """Find the wrong words of a column of running texts. This method needs pyarrow.
+
+        Args:
+            column: as in `fst.Tokenizer.encode_arrow`.
+            threads, errors: as in `check_texts`.
+
+        Returns:
+            ``list<struct<start: int32, end: int32>>``, with positions in characters; null rows stay null. For an Array, the result is an
+            Array; for any other column, a ChunkedArray with the same chunks.
+
+        Raises:
+            TextError: a row is not text, or the column does not contain texts; the message contains the row's number or the column's type.
+            ValueError: as in `check_batch`.
+            ImportError: pyarrow is not installed.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> from fst.compile import speller
+            >>> Speller(speller("en.aff")).check_arrow(pa.array(["word wrod", None])).to_pylist()
+            [[{'start': 5, 'end': 9}], None]
+        """
+        from fst.runtime.rows.arrow import located
+
+        return located(column, lambda rows: self._found(rows, threads, errors))
+
+    def _misspellings(self, rows: Source, threads: int | None, errors: str) -> list[list[Misspelling]]:
+        batch = self._found(rows, threads, errors)
+        assert batch.offsets is not None
+        spans, splits = [*map(Misspelling._make, batch.offsets.tolist())], batch.row_splits.tolist()
+        return [spans[start:end] for start, end in pairwise(splits)]
+
+    def _found(self, rows: Source, threads: int | None, errors: str) -> Batch:
+        return self._text_encoder._encode(rows, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads, errors=errors)
+
+    @Lazy
+    def _text_encoder(self) -> SpellerEncoder:
+        return SpellerEncoder(self._table, TEXTS, self._encoder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._table,)
+
+    def __copy__(self) -> Speller:
+        """Return the same object, because it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Speller:
+        return self
