@@ -19,7 +19,7 @@ from fst.errors import FstError, FstWarning, KernelError, ReadingError, TableErr
 if TYPE_CHECKING:
     from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
     from fst import outlines, pynini, sglang, train, vllm
-    from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
+    from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst, write_far
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
     from fst.runtime.compat.transformers.backend import tokenizers
@@ -111,6 +111,7 @@ __all__ = [
     "train",
     "unpatch_transformers",
     "vllm",
+    "write_far",
 ]
 
 # Each public name → the full dotted name of its object. An object is imported at its first use, because the compiler and the command line
@@ -165,6 +166,7 @@ _OBJECTS = {
     "train": "fst.train",
     "unpatch_transformers": "fst.runtime.compat.transformers.patch.unpatch_transformers",
     "vllm": "fst.vllm",
+    "write_far": "fst.compile.algebra.machine.write_far",
 }
 
 

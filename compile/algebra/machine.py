@@ -21,7 +21,7 @@ from fst.compile.sources.transducers import att, hfstol, openfst
 from fst.compile.sources.transducers.dix import dictionary as dix
 from fst.compile.sources.transducers.hunspell import dictionary as hunspell
 from fst.compile.sources.transducers.lexc import lexicon
-from fst.errors import counted
+from fst.errors import VocabularyError, counted
 
 MAX_SHOWN = 200  # maximum number of states, or arcs, of a machine that a notebook draws
 
@@ -313,6 +313,27 @@ def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit | None
         [('cat', '<n>', 0.5)]
     """
     return Fst.of(openfst.read(Path(path), name, unit))
+
+
+def write_far(path: str | Path, machines: Mapping[str, Fst]) -> None:
+    """Write an archive of machines (``.far``, table type), which `read_openfst`, OpenFst and pynini read.
+
+    Args:
+        path: the file.
+        machines: the machines by their keys. Each is written as by `fst.Fst.write_openfst`.
+
+    Raises:
+        VocabularyError: there are no machines.
+        OSError: the file cannot be written.
+
+    Examples:
+        >>> write_far("words.far", {"one": Fst.from_strings(["a"]), "two": Fst.from_strings(["b"])})
+        >>> list(read_openfst("words.far", "two").paths())
+        [('b', 'b', 0.0)]
+    """
+    if not machines:
+        raise VocabularyError("there are no machines; expected at least one")
+    Path(path).write_bytes(openfst.packed_archive(machines))
 
 
 def read_hfstol(path: str | Path) -> Fst:

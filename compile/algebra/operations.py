@@ -8,40 +8,16 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra import compose, decisions, rational
+from fst.compile.algebra import choices, compose, decisions, flags, rational, sets
 from fst.compile.algebra import other as others
-from fst.compile.algebra.arcs import OTHER, Arcs, make
-from fst.compile.algebra.compose import need_acceptor, subtract
+from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.forms.subsequential import determinize_input
-from fst.compile.algebra.rational import without_weights
 from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
-from fst.compile.algebra.symbols import Symbols, text_of, with_shared_symbols
-
-
-def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
-    """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
-
-    Args:
-        alphabet: characters and symbols; None: all.
-    """
-    symbols = Symbols(unit=arcs.unit)
-    labels = np.unique([symbols.label(name) for name in ([OTHER] if alphabet is None else alphabet)]).astype(np.int64)
-    count = len(labels)
-    everything = make([0] * count, labels, labels, [0] * count, None, [0], 0, symbols.names, arcs.unit)
-    return difference(everything, arcs)
-
-
-def difference(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of the first acceptor's strings, with their weights, without the strings that the second accepts with any weight."""
-    first, second = with_shared_symbols([first, second])
-    for machine in (first, second):
-        need_acceptor(machine)
-    return subtract(first, determinize(without_weights(second)))
-
+from fst.compile.algebra.symbols import text_of
 
 Machine = TypeVar("Machine", bound="Operations")
 
@@ -88,7 +64,7 @@ class Operations(Arcs):
 
     def __sub__(self: Machine, other: Arcs) -> Machine:
         """The acceptor of this acceptor's strings, with their weights, without the strings that the other accepts with any weight."""
-        return type(self).of(difference(self, other))
+        return type(self).of(sets.difference(self, other))
 
     def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:
         """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
@@ -106,7 +82,7 @@ class Operations(Arcs):
             >>> (fst.Fst.from_strings(["a", "é"]) & fst.Fst.from_strings(["a", "bb"]).complement()).minimize()
             <Fst: acceptor, 2 states, 1 arc>
         """
-        return type(self).of(complement(self, alphabet))
+        return type(self).of(sets.complement(self, alphabet))
 
     def close(self: Machine, alphabet: Iterable[str]) -> Machine:
         """The machine over an alphabet: each arc for any other symbol becomes an arc for each symbol that the machine does not name.
@@ -124,6 +100,90 @@ class Operations(Arcs):
             [('', '', 0.0), ('b', 'b', 0.0), ('ba', 'ba', 0.0)]
         """
         return type(self).of(others.close(self, alphabet))
+
+    def cross(self: Machine, other: Arcs) -> Machine:
+        """The transducer from each string of this acceptor to each string of the other; weights are added.
+
+        Raises:
+            UnsupportedError: a machine is not an acceptor.
+
+        Examples:
+            >>> import fst
+            >>> list(fst.Fst.from_strings(["a", "bc"]).cross(fst.Fst.from_strings(["x"])).paths())
+            [('a', 'x', 0.0), ('bc', 'x', 0.0)]
+        """
+        return type(self).of(sets.cross(self, other))
+
+    def priority_union(self: Machine, other: Arcs) -> Machine:
+        """All pairs of this machine, and the pairs of the other machine whose input this machine does not read.
+
+        Raises:
+            UnsupportedError: the inputs of this machine need too many states when they are determinized.
+
+        Examples:
+            >>> import fst
+            >>> irregular = fst.Fst.from_strings([("go", "went")])
+            >>> regular = fst.Fst.from_strings([("go", "goed"), ("walk", "walked")])
+            >>> list(irregular.priority_union(regular).paths())
+            [('go', 'went', 0.0), ('walk', 'walked', 0.0)]
+        """
+        return type(self).of(sets.priority_union(self, other))
+
+    def eliminate_flags(self: Machine, features: Iterable[str] | None = None) -> Machine:
+        """The machine without flag diacritics: of its paths, only those on which no test fails. Both labels of an arc are tested.
+
+        Args:
+            features: the features whose flag diacritics are eliminated; None: all.
+
+        Raises:
+            VocabularyError: the machine has no such feature.
+            UnsupportedError: the result has too many arcs, since a state is needed for each value of a feature.
+
+        Examples:
+            >>> import fst
+            >>> words = ["@P.CASE.A@x@R.CASE.A@", "@P.CASE.A@y@R.CASE.B@"]
+            >>> lexicon = fst.Fst.from_strings(words, symbols=["@P.CASE.A@", "@R.CASE.A@", "@R.CASE.B@"])
+            >>> list(lexicon.eliminate_flags().paths())
+            [('x', 'x', 0.0)]
+        """
+        return type(self).of(flags.eliminate_flags(self, features))
+
+    def prune(self: Machine, weight: float | None = None, *, states: int | None = None) -> Machine:
+        """The machine of the arcs and states that are on the best paths.
+
+        Args:
+            weight: the largest difference to the weight of the best path; None: any.
+            states: the maximum number of states; None: any.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight.
+
+        Examples:
+            >>> import fst
+            >>> list(fst.Fst.from_strings([("a", "x", 1), ("a", "y", 2), ("a", "z", 4)]).prune(1.5).paths())
+            [('a', 'x', 1.0), ('a', 'y', 2.0)]
+        """
+        return type(self).of(choices.prune(self, weight, states))
+
+    def randgen(self: Machine, count: int = 1, *, seed: int = 0, longest: int = 1000, by_weight: bool = False) -> Machine:
+        """The machine of random paths. At each state, an arc, or the end in a final state, is drawn.
+
+        Args:
+            count: the number of paths that are drawn; equal paths become one.
+            seed: the seed of random numbers. The same seed gives the same paths.
+            longest: the maximum number of arcs; longer paths are left out.
+            by_weight: the probabilities are proportional to ``exp(-weight)``; False: all are equal.
+
+        Raises:
+            VocabularyError: a number is negative.
+
+        Examples:
+            >>> import fst
+            >>> digits = fst.Fst.from_regex("[0-9]{3}")
+            >>> len(list(digits.randgen(5, seed=1).paths()))
+            5
+        """
+        return type(self).of(choices.randgen(self, count, seed, longest, by_weight=by_weight))
 
     def closure(self: Machine, *, plus: bool = False) -> Machine:
         """The machine of all sequences of paths; with `plus`, of all that have at least one path."""

@@ -171,20 +171,25 @@ def _is_weight(text: str) -> bool:
 
 
 def written(arcs: Arcs, *, numbers: bool = False) -> str:
-    """A machine as tab-separated text; ε is ``@0@``. `numbers`: write labels as decimal numbers, ε as ``0``."""
+    """A machine as tab-separated text; ε is ``@0@``. `numbers`: write labels as decimal numbers, ε as ``0``. OpenFst takes the first line's
+    state as the start, and HFST takes state 0.
+    """
+    number = [*range(arcs.states)]
+    if arcs.states:
+        number[0], number[arcs.start] = arcs.start, 0
     names = {label: str(label) for label in _used(arcs)} if numbers else _names(arcs)
     lines = []
     for state in sorted(range(arcs.states), key=lambda state: state != arcs.start):
         if state == arcs.start and not _has_line(arcs, state):
-            lines.append(f"{state}\tInfinity")
+            lines.append("0\tInfinity")
         lines += [
-            f"{state}\t{target}\t{_pair(names[read], names[written])}" + (f"\t{weight:.9g}" if weight else "")
+            f"{number[state]}\t{number[target]}\t{_pair(names[read], names[written])}" + (f"\t{weight:.9g}" if weight else "")
             for read, written, target, weight in arcs.arcs_of(state)
         ]
         if np.isfinite(arcs.final[state]):
-            lines.append(f"{state}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{state}")
+            lines.append(f"{number[state]}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{number[state]}")
     if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc to no state; without an ε in the file, 0 would be read as ε
-        lines.append(f"{arcs.start}\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
+        lines.append(f"0\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
     if has_other(arcs) and not numbers:  # arcs between no states, for the symbols that are only in the alphabet
         unused = {*map(_escaped, arcs.symbols)} - {*names.values(), OTHER, ANOTHER}
         lines += [f"{arcs.states}\t{arcs.states}\t{name}\t{name}" for name in sorted(unused)]

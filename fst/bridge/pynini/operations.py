@@ -11,7 +11,7 @@ from fst.bridge.pynini.labels import BEGIN, END, TokenType, labels_of
 from fst.bridge.pynini.machine import Fst, FstLike, need_queue, pruned
 from fst.bridge.pynini.weights import OF_ARCS, Weight, WeightLike, weight_of
 from fst.compile.algebra import compose as products
-from fst.compile.algebra import decisions, operations, rational, shortest
+from fst.compile.algebra import decisions, rational, sets, shortest
 from fst.compile.algebra.arcs import Arcs, empty, make
 from fst.compile.algebra.build.context_rule import DIRECTIONS, ContextRule, Direction, context_rule
 from fst.compile.algebra.expressions import Chain, Expression, Machine, chain, concatenate
@@ -162,7 +162,7 @@ def difference(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", conne
     if second.table.is_weighted:
         raise FstOpError("the second machine has weights; expected an acceptor without weights")
     with as_operation():
-        return Fst.of(operations.difference(first.table, second.table), first.arc_type())
+        return Fst.of(sets.difference(first.table, second.table), first.arc_type())
 
 
 def need_filter(compose_filter: str) -> None:

@@ -95,6 +95,12 @@ def test_packed_file_is_read(tmp_path: Path) -> None:
     assert list(read_att(tmp_path / "a.att.gz").paths()) == [("a", "b", 0.0)]
 
 
+def test_start_has_the_number_0(tmp_path: Path) -> None:
+    """The start is written in the first line, where OpenFst finds it, and with the number 0, which HFST reads as the start."""
+    Fst.from_arcs([(0, 1, "a", "b"), (2, 0, "c", "d")], final=[1], start=2).write_att(tmp_path / "a.att")
+    assert (tmp_path / "a.att").read_text().splitlines() == ["0\t2\tc\td", "2\t1\ta\tb", "1"]
+
+
 @pytest.mark.parametrize(
     "machine",
     [

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from fst.compile.algebra import rational
 from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.compose import compose, intersect
-from fst.compile.algebra.operations import difference
+from fst.compile.algebra.sets import difference
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.sources.transducers.lexc.fragment import Fragment
 from fst.compile.sources.transducers.lexc.scanner import QUOTED, Scanner, Token

@@ -1,0 +1,60 @@
+"""Operations on machines as sets of strings or pairs: complement, difference, cross product and priority union."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fst.compile.algebra.arcs import EPSILON, OTHER, Arcs, Unit, make
+from fst.compile.algebra.compose import compose, need_acceptor, subtract
+from fst.compile.algebra.forms.determinize import determinize
+from fst.compile.algebra.rational import concatenate, project, union, without_weights
+from fst.compile.algebra.symbols import Symbols, with_shared_symbols
+
+
+def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
+    """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
+
+    Args:
+        alphabet: characters and symbols; None: all.
+    """
+    symbols = Symbols(unit=arcs.unit)
+    labels = np.unique([symbols.label(name) for name in ([OTHER] if alphabet is None else alphabet)]).astype(np.int64)
+    return difference(_everything(labels, symbols.names, arcs.unit), arcs)
+
+
+def _everything(labels: ArrayLike, symbols: tuple[str, ...], unit: Unit) -> Arcs:
+    """The acceptor of all strings of some labels."""
+    nothing = np.zeros(len(np.asarray(labels)), np.int64)
+    return make(nothing, labels, labels, nothing, None, [0], 0, symbols, unit)
+
+
+def difference(first: Arcs, second: Arcs) -> Arcs:
+    """The acceptor of the first acceptor's strings, with their weights, without the strings that the second accepts with any weight."""
+    first, second = with_shared_symbols([first, second])
+    for machine in (first, second):
+        need_acceptor(machine)
+    return subtract(first, determinize(without_weights(second)))
+
+
+def cross(first: Arcs, second: Arcs) -> Arcs:
+    """The transducer from each string of an acceptor to each string of another; weights are added."""
+    for machine in (first, second):
+        need_acceptor(machine)
+    return concatenate(_silent(first, writes=True), _silent(second, writes=False))
+
+
+def _silent(arcs: Arcs, *, writes: bool) -> Arcs:
+    """The machine whose arcs read, or write, nothing."""
+    read, write = (arcs.ilabel, np.full(arcs.arcs, EPSILON)) if writes else (np.full(arcs.arcs, EPSILON), arcs.olabel)
+    return make(arcs.sources, read, write, arcs.target, arcs.weight, arcs.final, arcs.start, arcs.symbols, arcs.unit)
+
+
+def priority_union(first: Arcs, second: Arcs) -> Arcs:
+    """All pairs of the first machine, and the pairs of the second whose input the first does not read."""
+    first, second = with_shared_symbols([first, second])
+    labels = np.setdiff1d(second.ilabel, [EPSILON])
+    others = difference(_everything(labels, second.symbols, second.unit), project(first, "input"))
+    return union([first, compose(others, second)])
