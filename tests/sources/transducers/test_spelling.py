@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
+from random import Random
 
 import pytest
 from support.naive.spelling.check import Speller
-from support.shared_data import SHARED
+from support.shared_data import SHARED, TESTS
+from support.sources.hunspell_library import Hunspell, library
+from support.sources.random_spelling import random_files, random_words
+from support.tiers import sample
 
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import read_dictionary
 
 SUITE = SHARED / "oracles" / "words" / "hunspell_suite.tar.gz"
+ANSWERS = TESTS / "support" / "sources" / "spelling.json"  # the words of random dictionaries that Hunspell 1.7.1 accepts
 CRASHES = {f"1748408-{number}" for number in range(1, 5)}  # not dictionaries: the number of words is missing, and there are no words
 LATER = {  # words that Hunspell 1.7.1 answers otherwise than the cases, which are those of a later version
     "checkcompoundpattern5": {"xxfoobaryy"},
@@ -69,3 +75,33 @@ def test_cases_of_hunspell(tmp_path_factory: pytest.TempPathFactory) -> None:
                 found[name] = found.get(name, set()) | unlike
     assert len(names) > 120
     assert found == LATER
+
+
+def random_case(folder: Path, seed: int) -> tuple[Path, str, list[str]]:
+    """A random dictionary, its encoding, and words."""
+    random = Random(seed)
+    aff, dic = random_files(random)
+    encoding = "iso8859-1" if "ISO8859-1" in aff else "utf-8"
+    for ending, text in ((".aff", aff), (".dic", dic)):
+        (folder / f"x{ending}").write_bytes(text.encode(encoding))
+    words = random_words(random, dic, 150)
+    return folder / "x.aff", encoding, [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_recorded_answers(tmp_path: Path, seed: int) -> None:
+    """In random dictionaries, the words are accepted that Hunspell accepts, as recorded."""
+    aff, _, words = random_case(tmp_path, seed)
+    check = speller_of(aff).check
+    assert [word for word in words if check(word)] == json.loads(ANSWERS.read_text(encoding="utf-8"))[seed]
+
+
+@pytest.mark.skipif(library() is None, reason="Hunspell's library is not installed: nothing to compare with")
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", sample(range(40, 2000), 200))
+def test_hunspell_accepts_the_same_words(tmp_path: Path, seed: int) -> None:
+    """In random dictionaries, the words are accepted that Hunspell's library accepts."""
+    aff, encoding, words = random_case(tmp_path, seed)
+    hunspell, check = Hunspell(aff, encoding), speller_of(aff).check
+    assert [word for word in words if check(word)] == [word for word in words if hunspell.check(word)]
+    hunspell.close()

@@ -105,6 +105,14 @@ def conditions(text: str, lines: Lines, *, from_end: bool, has_dots: bool) -> li
     return [*_with_dots(parts)]
 
 
+def may_lack_last(text: str, *, from_end: bool) -> bool:
+    """Whether a word may end before the last part of a condition for the beginning of words (`from_end`: its parts are reversed): in
+    Hunspell, if this part allows any character, or all but some, and follows a character.
+    """
+    *others, last = PARTS.findall(text)[:: -1 if from_end else 1] or [""]
+    return (last == "." or last.startswith("[^")) and (not others or (len(others[-1]) == 1 and others[-1] != "."))
+
+
 def _with_dots(parts: Condition) -> Iterator[Condition]:
     if len(parts) < 2:
         yield parts

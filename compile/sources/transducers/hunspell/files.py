@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.files import contents
-from fst.compile.sources.transducers.hunspell.affixes import Affix, conditions
+from fst.compile.sources.transducers.hunspell.affixes import Affix, conditions, may_lack_last
 from fst.compile.sources.transducers.hunspell.flags import FORMATS, NONE, Decoder, Flags
 from fst.compile.sources.transducers.hunspell.lines import DamagedError, Lines, fields, integer
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR, Conversion, Options, Pattern, Replacement
@@ -337,9 +337,10 @@ class _AffixFile:
         if self._data_aliases and data:
             data = self._data_aliases[integer(data) - 1] if 0 < integer(data) <= len(self._data_aliases) else ""
         has_dots = is_suffix and self._found["encoding"] == "utf-8"
-        for parts in conditions("" if condition == "." else condition, self._lines, from_end=from_end, has_dots=has_dots):
-            may_lack_last = not is_suffix and bool(parts) and parts[-1].is_negated
-            yield Affix(flag, crosses, strip, add, parts, own, stripped, may_lack_last, data)
+        condition = "" if condition == "." else condition
+        may_lack = not is_suffix and may_lack_last(condition, from_end=from_end)
+        for parts in conditions(condition, self._lines, from_end=from_end, has_dots=has_dots):
+            yield Affix(flag, crosses, strip, add, parts, own, stripped, may_lack, data)
 
 
 def _conversions(rows: list[list[str]], _decoder: Decoder, lines: Lines) -> tuple[Conversion, ...]:

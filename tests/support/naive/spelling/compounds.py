@@ -1,5 +1,8 @@
 """Compounds, as Hunspell 1.7 finds them: a word is split at each place. The first part must be allowed before others; the rest is a last
 part, or is split again.
+
+There is one difference: after a simplified pattern (the third string of CHECKCOMPOUNDPATTERN), Hunspell splits a damaged copy of the word
+at later places; here it is the word. No dictionary of Debian has such patterns.
 """
 
 from __future__ import annotations
@@ -63,7 +66,11 @@ class _Split:
     parts_before: int
     pattern: Pattern | None = None
     is_inner_allowed: bool = False
-    is_affixed: bool = True
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The word before and after the place. As in Hunspell, the place is not changed if a pattern is simplified."""
+        return self.word[: self.place], self.word[self.place :]
 
 
 class Compounds:
@@ -132,8 +139,8 @@ class Compounds:
             split.place += 1
 
     def _has_simplified_triple(self, split: _Split) -> bool:
-        word, place = split.word, split.place
-        return self.options.simplifies_triples and place > 2 and self._are_equal(word[place - 2 : place])
+        left, _ = split.sides
+        return self.options.simplifies_triples and len(left) > 2 and self._are_equal(left[-2:])
 
     def _are_equal(self, chars: str) -> bool:
         """Whether two characters are equal, and one byte each."""
@@ -143,13 +150,11 @@ class Compounds:
         """The entry of the part before the place, if the part may be followed by another one."""
         options, text = self.options, split.text[: split.place]
         self.affixed.prefix = self.affixed.suffix = None
-        split.is_affixed = True
         entries = self.affixed.entries(text)
         if entries and options.compound_forbid and options.compound_forbid in entries[0].flags and not split.is_moving:
             return None
         entry = next((entry for entry in entries if split.is_moving or self._may_begin(split, entry)), None)
         if entry:
-            split.is_affixed = False
             if {options.forbidden, options.needs_affix, ONLY_UPPER} & entry.flags:
                 return None
         elif split.by_rules:
@@ -320,7 +325,7 @@ class Compounds:
     def _last_with_affixes(self, split: _Split, first: Entry) -> None:
         """Try the rest of the word as an entry with affixes."""
         options, affixed = self.options, self.affixed
-        rest = split.word[split.place :]
+        _, rest = split.sides
         affixed.suffix, affixed.outer_flag = None, 0
         entry = affixed.with_affixes(rest, options.compound, END) if options.compound and not split.by_rules else None
         if not entry and options.compound_end and not split.by_rules:
@@ -377,7 +382,7 @@ class Compounds:
             return
         if self._is_word_pair(split.word) or (options.checks_replacements and self._is_corrected(split.word)):
             raise _Done(None)
-        if split.word.startswith(entry.word, split.place):
+        if split.sides[1].startswith(entry.word):
             begin = split.text[: split.place + len(entry.word)]
             if (options.checks_replacements and self._is_corrected(begin)) or self._is_word_pair(begin):
                 return
@@ -388,7 +393,7 @@ class Compounds:
 
     def _has_pattern(self, split: _Split, first: Entry, other: Entry) -> bool:
         """Whether the boundary of two parts has a pattern that is refused."""
-        left, right = split.word[: split.place], split.word[split.place :]
+        left, right = split.sides
         return any(
             _begins_with(right, pattern.right)
             and (not pattern.left_flag or pattern.left_flag in first.flags)
