@@ -216,7 +216,8 @@ class _Builder:
     def __init__(self) -> None:
         self._states = 0
         self._arcs: list[tuple[int, int, int, int, float]] = []
-        self._leaves: list[tuple[_Leaf, int, int, int]] = []  # and the first number of its states, and the two given states
+        # Each leaf with the first number of its states, the two given states, and the number of single arcs before it.
+        self._leaves: list[tuple[_Leaf, int, int, int, int]] = []
         self._waiting: list[tuple[Expression, int, int]] = []
 
     def state(self) -> int:
@@ -241,7 +242,9 @@ class _Builder:
             part, first, last = self._waiting.pop()
             leaf = None if part is root else part.leaf()
             if leaf is None:
+                waiting = len(self._waiting)
                 part.put(self, first, last)
+                self._waiting[waiting:] = reversed(self._waiting[waiting:])
             else:
                 self._put_leaf(leaf, first, last)
         final = np.full(self._states, NOT_FINAL)
@@ -255,13 +258,14 @@ class _Builder:
         given = {START: start, END: end}
         for source, target, weight in leaf.joins:
             self.arc(given.get(source, source + offset), EPSILON, EPSILON, given.get(target, target + offset), weight)
-        self._leaves.append((leaf, offset, start, end))
+        self._leaves.append((leaf, offset, start, end, len(self._arcs)))
 
     def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """All arcs: source, label read, label written, target, weight."""
+        """All arcs, in the order of the expression: source, label read, label written, target, weight."""
         single = list(zip(*self._arcs, strict=True)) or [()] * 5
         counts = [len(leaf.columns[0]) for leaf, *_ in self._leaves]
-        offset, start, end = (np.repeat(np.array([place[side] for place in self._leaves], np.int64), counts) for side in (1, 2, 3))
+        offset, start, end, place = (np.repeat(np.array([leaf[side] for leaf in self._leaves], np.int64), counts) for side in range(1, 5))
+        order = np.argsort(np.concatenate([2 * np.arange(len(self._arcs)) + 1, 2 * place]), kind="stable")
         columns = [
             np.concatenate([np.empty(0, np.int64), *(leaf.columns[side] for leaf, *_ in self._leaves)], dtype=np.int64, casting="unsafe")
             for side in range(4)
@@ -271,6 +275,6 @@ class _Builder:
             columns[side] = np.where(column == START, start, np.where(column == END, end, column + offset))
         weights = np.concatenate([np.array(single[4], np.float32), *(leaf.columns[4] for leaf, *_ in self._leaves)])
         source, read, write, target = (
-            np.concatenate([np.array(single[side], np.int64), column]) for side, column in enumerate(columns)
+            np.concatenate([np.array(single[side], np.int64), column])[order] for side, column in enumerate(columns)
         )
-        return source, read, write, target, weights
+        return source, read, write, target, weights[order]

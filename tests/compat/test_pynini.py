@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.shared_data import SHARED, TESTS
+from support.tiers import examples
 
 import fst
 from fst import pynini
@@ -151,6 +154,26 @@ def test_archives_are_written_and_read(tmp_path: Path) -> None:
     pynini.accep("one").write(tmp_path / "one.fst")
     assert pynini.Far(tmp_path / "one.fst").get_fst() == "one"
     assert pickle.loads(pickle.dumps(pynini.cross("a", "b"))) == pynini.cross("a", "b")
+
+
+@examples(800)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3), st.sampled_from("abc"), st.sampled_from([0.0, 0.5, 1.0])), max_size=12))
+def test_best_path_is_the_first_of_the_lightest(arcs: list[tuple[int, int, str, float]]) -> None:
+    """Without cycles, the path found is one of the machine, and none is lighter."""
+    machine = fst.Fst.from_arcs([(source, source + step, read, read, weight) for source, step, read, weight in arcs], {3: 1.0, 5: 0.0})
+    every = {(read, weight) for read, _, weight in machine.paths()}
+    found = pynini.shortestpath(pynini.Fst.of(machine))
+    if every:
+        assert (found.string(), min(weight for _, weight in every)) in every
+        assert float(pynini.shortestdistance(found, reverse=True)[0]) == min(weight for _, weight in every)
+    else:
+        assert found.start() == pynini.NO_STATE_ID
+
+
+def test_first_of_equal_paths_is_found() -> None:
+    """Of equal paths, the first arc of the first state decides, as in OpenFst."""
+    equal = pynini.string_map([("a", "x"), ("a", "y")]) | pynini.cross("a", "z")
+    assert pynini.shortestpath("a" @ equal).string() == "x"
 
 
 def test_machines_are_changed_in_place() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.bridge.pynini.best_path import best_path
 from fst.bridge.pynini.errors import FstArgError, FstOpError, as_operation
 from fst.bridge.pynini.labels import BEGIN, END, TokenType, labels_of
 from fst.bridge.pynini.machine import Fst, FstLike, need_queue, pruned
@@ -255,7 +256,8 @@ def shortestpath(
     machine = one(ifst)
     most = weight_of(weight, machine.arc_type(), np.inf)
     with as_operation():
-        found = shortest.shortest_path(machine._summed(), nshortest)
+        arcs = machine._summed()
+        found = best_path(arcs) if nshortest == 1 else shortest.shortest_path(arcs, nshortest)
         found = pruned(found, most) if np.isfinite(found.final).any() else empty()
         return Fst.of(found, machine.arc_type())
 
