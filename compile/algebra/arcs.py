@@ -5,7 +5,6 @@ Every operation of this folder reads and returns this table. `fst.compile.algebr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,7 +22,6 @@ END_OF_UNIT: dict[Unit, int] = {"character": FIRST_SYMBOL, "utf-8": 0x100}  # la
 MAX_WEIGHT = float(np.finfo(np.float32).max)
 TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 NOWHERE = -1  # the start state of a machine without states
-FLAG = re.compile(r"@[PNRDCU]\.[^@]+@")  # a symbol that is a flag diacritic
 # Symbols for every character and symbol that a machine does not name, under their names in HFST; see `fst.compile.algebra.other`.
 OTHER, ANOTHER = "@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"
 

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.flags import FLAG
 from fst.automata.hashing import hashes_of, slots_of
-from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, FLAG, OTHER, Arcs, empty
+from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, OTHER, Arcs, empty
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import (
     ARCS,

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, FLAG, OTHER, Arcs, make
+from fst.automata.flags import FLAG
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, make
 from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 

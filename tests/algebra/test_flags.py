@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from support.tiers import sample
 
-from fst.compile.algebra.arcs import FLAG
+from fst.automata.flags import FLAG
 from fst.compile.algebra.machine import Fst
 
 Path = tuple[tuple[str, ...], tuple[str, ...]]

@@ -160,6 +160,6 @@ UNREAD: Mapping[str, str] = {  # files of morphologies that are not read, and wh
     **dict.fromkeys([".xfst", ".xfscript", ".regex", ".xre", ".foma"], f"is of xfst or foma; expected a lexicon or a machine; {TO_TEXT}"),
     ".twolc": f"has two-level rules; expected a lexicon or a machine; compose it with hfst-twolc and hfst-compose-intersect, and {TO_TEXT}",
     **dict.fromkeys([".hfst", ".ol"], f"is a binary file of HFST; expected .hfstol, or AT&T text; {TO_TEXT}"),
-    ".acx": "has equivalent characters of lttoolbox; expected a dictionary; run lt-comp with both files, and lt-print -H, and compile the .att",
+    ".acx": "has equivalent characters of lttoolbox; expected a dictionary; run lt-comp with both files and lt-print -H; compile the .att",
     ".lsx": "has separable words of lttoolbox; expected a dictionary; run lsx-comp and lt-print -H, and compile the .att file",
 }

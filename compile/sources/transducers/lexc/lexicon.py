@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
 
+from fst.automata.flags import FLAG
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.forms.minimize import merge_states
@@ -30,7 +31,6 @@ from fst.compile.sources.transducers.lexc.regex import parse
 from fst.compile.sources.transducers.lexc.scanner import Scanner, Token
 from fst.errors import FstWarning, VocabularyError, quoted
 
-FLAG = re.compile(r"@[PNRDCU]\.[^@]+@")
 WEIGHT = re.compile(r"weight:\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)")
 DEFINITIONS = ("Definitions", "DEFINITIONS", "Declarations", "DECLARATIONS")
 SYMBOLS = ("Multichar_Symbols", "MULTICHAR_SYMBOLS")
@@ -191,9 +191,9 @@ class _Reader:
 
     def _note_flags(self, token: Token) -> None:
         """Note the flag diacritics of a word that are not declared."""
-        for flag in FLAG.findall(_unescaped(token.text)):
-            if flag not in self._declared:
-                self._undeclared.setdefault(flag, (self._scanner, token.at))
+        for flag in FLAG.finditer(_unescaped(token.text)):
+            if flag[0] not in self._declared:
+                self._undeclared.setdefault(flag[0], (self._scanner, token.at))
 
     def _sides(self, data: Sequence[Token]) -> tuple[list[int], list[int]]:
         """The labels of the analysis and of the form. Spaces may surround the colon."""
