@@ -38,7 +38,7 @@ def test_pyninis_own_tests_pass(tmp_path: Path) -> None:
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(tmp_path, filter="data")
     result = run("-m", "support.compat.pynini_tests", str(next(tmp_path.rglob("pynini_test.py")).parents[1]))
-    assert (result.returncode, int(result.stdout)) == (0, 216), result.stderr
+    assert (result.returncode, int(result.stdout)) == (0, 217), result.stderr
 
 
 PROGRAM = """
@@ -104,6 +104,7 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.Far("missing.far"), pynini.FstIOError),
         (lambda: pynini.Fst.read("missing.fst"), pynini.FstIOError),
         (lambda: pynini.Fst.read_from_string(b"damaged"), pynini.FstIOError),
+        (lambda: pynini.randgen("a", select="x"), pynini.FstArgError),
         (lambda: pynini.Weight("x", 1), pynini.FstArgError),
         (lambda: pynini.union(), ValueError),
         (lambda: rewrite.top_rewrite("b", pynini.accep("a")), rewrite.Error),
@@ -114,6 +115,15 @@ def test_errors_have_pyninis_classes(call: Any, error: type[Exception]) -> None:
     """Each mistake raises the error class of pynini."""
     with pytest.raises(error):
         call()
+
+
+def test_random_and_pruned_paths_are_paths() -> None:
+    """Random paths belong to the machine and depend on the seed; pruning keeps the paths near the best one."""
+    machine = pynini.string_map([("a", "b", "1"), ("aa", "c", "2"), ("c", "d", "4")])
+    found = {seed: [*pynini.randgen(machine, 3, seed).paths().ostrings()] for seed in range(5)}
+    assert set().union(*found.values()) == {"b", "c", "d"}
+    assert found[0] == [*pynini.randgen(machine, 3, 0).paths().ostrings()]
+    assert sorted(pynini.prune(machine, weight=1).paths().ostrings()) == ["b", "c"]
 
 
 def test_strings_are_compiled_as_in_pynini() -> None:

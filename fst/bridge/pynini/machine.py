@@ -17,6 +17,7 @@ from fst.bridge.pynini.states import States
 from fst.bridge.pynini.weights import WeightLike, weight_of
 from fst.compile.algebra import rational, shortest
 from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.choices import prune
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.expressions import Chain, Expression, Machine, chain, closure, concatenate, union
 from fst.compile.algebra.forms.epsilon import remove_epsilon
@@ -288,10 +289,14 @@ class Fst(States):
         return self._set(make(*columns, arcs.final[order], 0) if arcs.states else arcs)
 
     def prune(self, delta: float = 0, nstate: int = -1, weight: WeightLike | None = None) -> Fst:
-        """Remove the paths that are heavier than the best path by more than `weight`; None: by any finite number."""
-        most = weight_of(weight, self._arc_type, np.inf)
+        """Keep paths that are at most `weight` heavier than the best path (None: all), on at most `nstate` states (-1: on all).
+
+        Raises:
+            FstOpError: `weight` belongs to another semiring, or a cycle has a negative weight.
+        """
+        most = None if weight is None else weight_of(weight, self._arc_type)
         with as_operation():
-            return self._set(pruned(self._summed(), most))
+            return self._set(prune(self._summed(), most, None if nstate < 0 else nstate))
 
     def relabel_pairs(
         self, ipairs: Iterable[tuple[int, int]] | None = None, opairs: Iterable[tuple[int, int]] | None = None
@@ -334,19 +339,6 @@ def need_queue(queue_type: str) -> None:
     known = ("auto", "fifo", "lifo", "shortest", "state", "top")
     if queue_type not in known:
         raise FstArgError(not_one_of("queue type", queue_type, known))
-
-
-def pruned(arcs: Arcs, most: float) -> Arcs:
-    """The machine without arcs and ends that are on no path heavier than the best one by at most `most`."""
-    arcs = connect(arcs)
-    if not arcs.states:
-        return arcs
-    before, left = shortest.shortest_distance(arcs), shortest.shortest_distance(arcs, reverse=True)
-    limit = left[arcs.start] + most + 2.0**-10
-    kept = before[arcs.sources] + arcs.weights + left[arcs.target] <= limit
-    final = np.where(before + arcs.final <= limit, arcs.final, np.float32(np.inf))
-    sources, weights = arcs.sources[kept], arcs.weights[kept]
-    return connect(make(sources, arcs.ilabel[kept], arcs.olabel[kept], arcs.target[kept], weights, final, arcs.start))
 
 
 def _relabelled(labels: np.ndarray[Any, Any], pairs: dict[int, int]) -> np.ndarray[Any, Any]:

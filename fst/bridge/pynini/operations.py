@@ -9,11 +9,11 @@ import numpy as np
 from fst.bridge.pynini.best_path import best_path
 from fst.bridge.pynini.errors import FstArgError, FstOpError, as_operation
 from fst.bridge.pynini.labels import BEGIN, END, TokenType, labels_of
-from fst.bridge.pynini.machine import Fst, FstLike, need_queue, pruned
+from fst.bridge.pynini.machine import Fst, FstLike, need_queue
 from fst.bridge.pynini.weights import OF_ARCS, Weight, WeightLike, weight_of
+from fst.compile.algebra import choices, decisions, rational, sets, shortest
 from fst.compile.algebra import compose as products
-from fst.compile.algebra import decisions, rational, sets, shortest
-from fst.compile.algebra.arcs import Arcs, empty, make
+from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.build.context_rule import DIRECTIONS, ContextRule, Direction, context_rule
 from fst.compile.algebra.expressions import Chain, Expression, Machine, chain, concatenate
 from fst.compile.algebra.expressions import union as union_of
@@ -22,6 +22,7 @@ from fst.compile.algebra.forms.subsequential import determinize_input
 from fst.errors import not_one_of
 
 MODES = ("obl", "opt")
+SELECTIONS = ("uniform", "log_prob", "fast_log_prob")
 FILTERS = ("alt_sequence", "auto", "match", "no_match", "null", "sequence", "trivial")
 
 
@@ -225,11 +226,10 @@ def determinize(
         FstOpError: the machine is too large, has no deterministic form, or `weight` belongs to another semiring.
     """
     machine = one(ifst)
-    most = weight_of(weight, machine.arc_type(), np.inf)
     with as_operation():
         arcs = machine._summed()
-        found = determinized(arcs) if arcs.is_acceptor else determinize_input(arcs)
-        return Fst.of(found if most == np.inf else pruned(found, most), machine.arc_type())
+        found = Fst.of(determinized(arcs) if arcs.is_acceptor else determinize_input(arcs), machine.arc_type())
+    return found if weight is None else found.prune(weight=weight)
 
 
 def prune(ifst: FstLike, delta: float = 0, nstate: int = -1, weight: WeightLike | None = None) -> Fst:
@@ -254,12 +254,10 @@ def shortestpath(
     """
     need_queue(queue_type)
     machine = one(ifst)
-    most = weight_of(weight, machine.arc_type(), np.inf)
     with as_operation():
         arcs = machine._summed()
-        found = best_path(arcs) if nshortest == 1 else shortest.shortest_path(arcs, nshortest)
-        found = pruned(found, most) if np.isfinite(found.final).any() else empty()
-        return Fst.of(found, machine.arc_type())
+        found = Fst.of(best_path(arcs) if nshortest == 1 else shortest.shortest_path(arcs, nshortest), machine.arc_type()).connect()
+    return found if weight is None else found.prune(weight=weight)
 
 
 def shortestdistance(ifst: FstLike, delta: float = 0, nstate: int = -1, queue_type: str = "auto", reverse: bool = False) -> list[Weight]:
@@ -275,6 +273,35 @@ def shortestdistance(ifst: FstLike, delta: float = 0, nstate: int = -1, queue_ty
     with as_operation():
         distances = shortest.shortest_distance(machine.table, reverse=reverse, semiring=semiring)
     return [Weight(machine.weight_type(), distance) for distance in distances.tolist()]
+
+
+def randgen(
+    ifst: FstLike,
+    npath: int = 1,
+    seed: int = 0,
+    select: str = "uniform",
+    max_length: int = 2147483647,
+    weighted: bool = False,
+    remove_total_weight: bool = False,
+) -> Fst:
+    """The machine of random paths, drawn arc by arc; equal paths become one. The same `seed` gives the same paths.
+
+    Args:
+        npath: the number of paths.
+        seed: the seed of the random numbers.
+        select: "uniform": all arcs of a state are equally likely; "log_prob" or "fast_log_prob": weights are negative logarithms of
+            probabilities.
+        max_length: longer paths are left out.
+        weighted, remove_total_weight: without effect: paths keep their weights.
+
+    Raises:
+        FstArgError: `select` is unknown.
+    """
+    if select not in SELECTIONS:
+        raise FstArgError(not_one_of("selection", select, SELECTIONS))
+    machine = one(ifst)
+    arcs = choices.randgen(machine.table, npath, seed, max_length, by_weight=select != "uniform")
+    return Fst.of(arcs, machine.arc_type()).connect()
 
 
 def reverse(ifst: FstLike, require_superinitial: bool = True) -> Fst:
