@@ -22,6 +22,7 @@ MACHINES: dict[str, str] = {  # kind → full name of its table class, which is 
     "speller": "fst.machines.speller.table.SpellerTable",
     "unigram": "fst.machines.unigram.table.UnigramTable",
     "wordpiece": "fst.machines.wordpiece.table.WordPieceTable",
+    "zhfst": "fst.machines.speller.zhfst.table.ZhfstTable",
 }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -14,10 +14,11 @@ from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
 
 if TYPE_CHECKING:
-    from fst import Speller
+    from fst import Misspelling, Speller
     from fst.cli.files.writers import Write
     from fst.runtime.files.documents import Documents
 
+SUGGESTIONS, KEPT = "suggestions", 1 << 12  # a member of each wrong word; the number of words whose suggestions are kept
 LINES, MISSPELLINGS = "lines", "misspellings"  # the form of lines, and the name of the added member or column
 
 
@@ -26,6 +27,7 @@ LINES, MISSPELLINGS = "lines", "misspellings"  # the form of lines, and the name
 @files_argument
 @output_options
 @format_option("lines", "json", "arrow", "parquet", default="lines")
+@click.option("--suggest", type=click.IntRange(1), metavar="N", help="Add up to N suggestions for each wrong word.")
 @reading_options
 @working_options
 def command(
@@ -35,6 +37,7 @@ def command(
     overwrite: bool,
     resume: bool,
     form: str | None,
+    suggest: int | None,
     errors: str,
     threads: int | None,
     **reading: Any,
@@ -47,7 +50,7 @@ def command(
     --format, or the ending of the output, chooses the format:
       lines           a line per wrong word, separated by tabs: the number of the
                       document, from 1; the word; its start, and its end, one past
-                      its last character
+                      its last character; with --suggest, the suggestions
       json            an object per document: its fields or columns, or else text;
                       and misspellings, a list of objects with word, start and end
       arrow, parquet  all columns of the input, and misspellings
@@ -55,6 +58,7 @@ def command(
     \b
     Examples:
       fst spell en_US.npz letter.txt
+      fst spell en_US.npz letter.txt --suggest 3
       fst spell de_DE.npz books/*.gz | cut -f 2 | sort | uniq -c | sort -rn
       fst spell en_US.npz reviews.parquet --column text -o checked.parquet
 
@@ -77,34 +81,41 @@ def command(
     with job.progress("checking"):
         for each in job.outputs:
             how = job.how_for(each)
-            job.write(each, how, _checking(speller, how.carried_name, threads), _writing(each.name, each.form))
+            job.write(each, how, _checking(speller, how.carried_name, suggest, threads), _writing(each.name, each.form, suggest))
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """Documents, and the wrong words of each: their word, start and end; None for a null."""
+    """Documents, and the wrong words of each: their word, start and end, and possibly suggestions; None for a null."""
 
     documents: Documents
     rows: Sequence[list[dict[str, Any]] | None]
 
 
-def _checking(speller: Speller, text_name: str | None, threads: int | None) -> Callable[[Documents], Checked]:
-    """A function that checks documents; with `text_name`, it also adds each text to its document as a field of this name."""
+def _checking(speller: Speller, text_name: str | None, suggest: int | None, threads: int | None) -> Callable[[Documents], Checked]:
+    """A function that checks documents, and adds `suggest` suggestions for each wrong word; with `text_name`, it also adds each text to its
+    document as a field of this name.
+    """
+
+    @lru_cache(KEPT)
+    def suggestions(word: str) -> dict[str, list[str]]:
+        return {} if suggest is None else {SUGGESTIONS: speller.suggest(word, limit=suggest)}
+
+    def found_in(text: str, span: Misspelling) -> dict[str, Any]:
+        word = text[span.start : span.end]
+        return {"word": word, "start": span.start, "end": span.end, **suggestions(word)}
 
     def check(documents: Documents) -> Checked:
         texts = [None if text is None else str(text, "utf-8") for text in documents.texts_in_utf8(range(len(documents)))]
         found = speller.check_texts([text or "" for text in texts], threads=threads)
-        rows = [
-            None if text is None else [{"word": text[start:end], "start": start, "end": end} for start, end in spans]
-            for text, spans in zip(texts, found, strict=True)
-        ]
+        rows = [None if text is None else [found_in(text, span) for span in spans] for text, spans in zip(texts, found, strict=True)]
         return Checked(documents if text_name is None else documents.carrying(documents.texts, text_name), rows)
 
     return check
 
 
 @contextmanager
-def _writing(name: str, form: str) -> Iterator[Write[Checked]]:
+def _writing(name: str, form: str, suggest: int | None) -> Iterator[Write[Checked]]:
     """A function that writes the wrong words to a file, or to standard output for "-"."""
     from fst.cli.files.writers import lines_of, records_of
 
@@ -112,16 +123,21 @@ def _writing(name: str, form: str) -> Iterator[Write[Checked]]:
         with lines_of(name) as file:
             yield partial(_write_lines, file)
     else:
-        with records_of(name, form, _Members, _Columns) as write:
+        with records_of(name, form, _Members, partial(_Columns, suggest is not None)) as write:
             yield write
 
 
 def _write_lines(file: IO[bytes], checked: Checked) -> None:
     """Write a line for each wrong word."""
     rows = zip(checked.documents.numbers, checked.rows, strict=True)
-    lines = [f"{number}\t{word['word']}\t{word['start']}\t{word['end']}\n" for number, row in rows for word in row or ()]
-    file.write("".join(lines).encode())
+    file.write("".join([_line(number, word) for number, row in rows for word in row or ()]).encode())
     file.flush()
+
+
+def _line(number: int, found: Mapping[str, Any]) -> str:
+    """The line of a wrong word."""
+    fields = [str(number), found["word"], str(found["start"]), str(found["end"])]
+    return "\t".join([*fields, *[", ".join(found[SUGGESTIONS])] * (SUGGESTIONS in found)]) + "\n"
 
 
 class _Members:
@@ -137,11 +153,12 @@ class _Members:
 class _Columns:
     """A conversion of wrong words to a column of lists of structs."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_suggestions: bool) -> None:
         from fst.runtime.files.with_pyarrow import pa
 
         self._pa = pa
-        self._kind = pa.list_(pa.struct([("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())]))
+        fields = [("word", pa.string()), ("start", pa.int32()), ("end", pa.int32()), (SUGGESTIONS, pa.list_(pa.string()))]
+        self._kind = pa.list_(pa.struct(fields if has_suggestions else fields[:-1]))
 
     @property
     def added(self) -> Sequence[tuple[str, Any]]:

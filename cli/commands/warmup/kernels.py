@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -231,6 +233,20 @@ def _compile_speller(folder: Path) -> None:
         loaded.check_batch(words)
     loaded.check("ab")
     loaded.check_text("ab")
+    loaded.suggest("abb")
+
+
+def _compile_zhfst(folder: Path) -> None:
+    import fst
+    from fst.compile import speller
+
+    header = struct.pack("<HHIIII9I", 2, 2, 3, 2, 1, 1, 1, *[0] * 8)
+    index = struct.pack("<HIHIHI", 0xFFFF, 0, 0xFFFF, 0xFFFFFFFF, 1, 1 << 31)
+    arcs = struct.pack("<HHIfHHIf", 1, 1, 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0)
+    with zipfile.ZipFile(folder / "a.zhfst", "w") as file:
+        for name in ("acceptor.default.hfst", "errmodel.default.hfst"):
+            file.writestr(name, header + b"\0a\0" + index + arcs)  # a machine that reads any number of "a"
+    fst.Speller(speller(folder / "a.zhfst")).suggest("a")
 
 
 def _compile_rules(_: Path) -> None:
@@ -345,6 +361,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part is first
     compile_part.__name__.removeprefix("_compile_").replace("_", " "): compile_part
     for compile_part in (
         _compile_speller,
+        _compile_zhfst,
         _compile_bpe,
         _compile_unigram,
         _compile_wordpiece,

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.compile.machines.speller.nearest import near_arrays
 from fst.compile.machines.speller.rows import rows_of
 from fst.compile.machines.speller.sets import FlagSets
 from fst.compile.machines.speller.symbols import Symbols
+from fst.compile.machines.speller.zhfst.compiler import compile_zhfst
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Part
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR
 from fst.compile.sources.transducers.hunspell.options import Options as Source
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import FstWarning, UnsupportedError, VocabularyError, quoted
 from fst.machines.speller import layout
 from fst.machines.speller.layout import (
     ANY_NUMBER,
@@ -34,16 +39,20 @@ from fst.machines.speller.layout import (
 )
 from fst.machines.speller.table import SpellerTable, header
 
+ARCHIVE = ".zhfst"
+EXPECTED = "expected a file .aff, .dic or .zhfst; name one of the two files of Hunspell, or an archive of Giella"
 ENDINGS = (".aff", ".dic", ".aff.gz", ".dic.gz")
 MAX_NUMBER = 1 << 20
 ByAddition = Mapping[str, list[Affix]]
 
 
-def speller(path: str | Path) -> SpellerTable:
-    r"""Compile a dictionary of Hunspell for spell checking.
+def speller(path: str | Path, *, suggestions: bool = True) -> Any:
+    r"""Compile a dictionary of Hunspell, or a speller of Giella, for spell checking.
 
     Args:
-        path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
+        path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip. Or a ``.zhfst`` archive.
+        suggestions: whether to compile the words of the dictionary for `fst.Speller.suggest`, which about doubles the table. If the affixes
+            have too many combinations, a warning is given, and the table has no suggestions. An archive always has its suggestions.
 
     Returns:
         A table for `fst.Speller`.
@@ -60,9 +69,22 @@ def speller(path: str | Path) -> SpellerTable:
         1
     """
     place = Path(path)
+    if place.name.endswith(ARCHIVE):
+        return compile_zhfst(place)
     if not place.name.endswith(ENDINGS):
-        raise VocabularyError(f"the dictionary is {quoted(str(path))}; expected a file .aff or .dic; name one of the two files of Hunspell")
-    return table_of(read_dictionary(place))
+        raise VocabularyError(f"the dictionary is {quoted(str(path))}; {EXPECTED}")
+    dictionary = read_dictionary(place)
+    table = table_of(dictionary)
+    return replace(table, **_near_arrays(dictionary, place)) if suggestions else table
+
+
+def _near_arrays(dictionary: Dictionary, path: Path) -> dict[str, Any]:
+    """The arrays for suggestions; none, if there are too many words."""
+    try:
+        return near_arrays(dictionary)
+    except UnsupportedError as error:
+        warnings.warn(f"{path}: {error}; the table has no suggestions", FstWarning, stacklevel=3)
+        return {}
 
 
 def table_of(dictionary: Dictionary) -> SpellerTable:

@@ -23,7 +23,7 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.core.json_fields import TEXT, stored_as
 from fst.core.lazy import Lazy
-from fst.machines.speller import layout, proof
+from fst.machines.speller import layout, nearest, proof
 from fst.machines.speller.layout import Arguments, Options, Work, new_work
 from fst.tables.header import Sections
 from fst.tables.kernel_call import SLACK, IdsOutput
@@ -85,6 +85,10 @@ class SpellerTable(Table):
         pattern_flags: uint16[2 * patterns], the flags of the parts on both sides of a pattern of compounds; 0: any.
         compound_rules: int32[n], the flags of rules of compounds, `ANY_NUMBER` and `OPTIONAL`.
         rule_ends: uint32[rules + 1], the bounds of each rule.
+        near_letters, near_root, near_starts, near_labels, near_targets, near_finals: the automaton of words for suggestions, see
+            `fst.machines.speller.nearest.NearArguments`; character i of `near_letters` has the label ``FIRST_LABEL + i``.
+        near_pairs: int32[3 * pairs], pairs of labels, and the cost of replacing the first by the second.
+        near_bytes, near_ends: the strings of the option REP, each followed by its replacement.
     """
 
     kind: ClassVar[str] = "speller"
@@ -115,6 +119,15 @@ class SpellerTable(Table):
     pattern_flags: Array = member("<u2")
     compound_rules: Array = member("<i4")
     rule_ends: Array = member("<u4")
+    near_letters: Array = member("<u4", optional=True)
+    near_root: Array = member("<u4", optional=True)
+    near_starts: Array = member("<u4", optional=True)
+    near_labels: Array = member("<u2", optional=True)
+    near_targets: Array = member("<u4", optional=True)
+    near_finals: Array = member("|u1", optional=True)
+    near_pairs: Array = member("<i4", optional=True)
+    near_bytes: Array = member("|u1", optional=True)
+    near_ends: Array = member("<i8", optional=True)
 
     @Lazy
     def metadata(self) -> SpellerMetadata:
@@ -192,6 +205,7 @@ class SpellerTable(Table):
         super().prove(each)
         _ = self.metadata
         proof.prove(self, each)
+        nearest.prove(self)
 
 
 def header(encoding: str, language: str) -> Mapping[str, Any]:

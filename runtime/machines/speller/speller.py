@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import counted
+from fst.errors import UnsupportedError, counted
 from fst.machines.speller.layout import TEXTS, WORDS, Arguments
 from fst.machines.speller.table import SpellerTable
 from fst.runtime.encoder import Encoder
+from fst.runtime.machines.speller.suggest.nearest import NearWords, need_limit
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Source, Texts, batch_of, listed, rows_of
@@ -196,6 +197,38 @@ class Speller(PublicClass):
     @Lazy
     def _text_encoder(self) -> SpellerEncoder:
         return SpellerEncoder(self._table, TEXTS, self._encoder)
+
+    def suggest(self, word: str, *, limit: int = 5) -> list[str]:
+        """Suggest corrections for a wrong word: the nearest words, by the distance of `fst.machines.speller.nearest`.
+
+        The distance is the least sum of the costs of edits: 10 for a character that is inserted, deleted or replaced, and less for frequent
+        faults, such as exchanged neighbours and those of the dictionary's options KEY, MAP and REP. Words with a distance of more than 20
+        are not suggested. A word with a capital is also compared in lower case.
+
+        Args:
+            word: a word.
+            limit: the maximum number of suggestions.
+
+        Returns:
+            Other words that `check` accepts, the nearest first; words of equal distance in the order of code points.
+
+        Raises:
+            ValueError: `limit` is less than 1.
+            UnsupportedError: the table was compiled without suggestions.
+
+        Examples:
+            >>> from fst.compile import speller
+            >>> Speller(speller("en.aff")).suggest("wrods")
+            ['words', 'word']
+        """
+        need_limit(limit)
+        return [near.text for near in self._near_words.suggestions(word, limit)]
+
+    @Lazy
+    def _near_words(self) -> NearWords:
+        if not len(self._table.near_finals):
+            raise UnsupportedError("the table has no suggestions; compile it with suggestions=True, or without --no-suggestions")
+        return NearWords(self._table, self.check_batch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._table,)

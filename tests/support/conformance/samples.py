@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
+from support.machines.spellers import drawn_speller
 from support.machines.spelling import ALPHABET, DICTIONARIES, Dictionary, written_to
 from support.tiers import thinned
 
@@ -116,6 +117,10 @@ BEST_PATHS = (  # each has a path for every text of `BEST_PATH_PARTS`
     Fst.from_arcs([*LETTERS, (0, 1, "", "A"), (0, 2, "", "AA"), (1, 1, "a", "x"), (2, 2, "a", "y", 0.5), (2, 0, "b", "", -1.0)], [0, 1, 2]),
 )
 BEST_PATH_PARTS = ("a", "b", "aa", "2 m", "2", "7", " ", "m", "€", "世", "x", "aaaaaab")
+
+
+def _drawn_speller(number: int, _: Path) -> Any:
+    return drawn_speller(random.Random(number))
 
 
 def _speller(dictionary: Dictionary, folder: Path) -> Any:
@@ -341,13 +346,17 @@ UNTUNED: Mapping[str, Sample] = {
     "rules of many strings": Sample("rules", lambda _: rewrite(KEYS), RULE_PARTS),
     "rules of many strings in a cascade": Sample("rules", lambda _: cascade(RULES[2], rewrite(KEYS, direction="rtl")), RULE_PARTS),
     **{
+        f"speller of lexicon {number}": Sample("zhfst", partial(_drawn_speller, number), ("a", "b", "ab", "x")) for number in range(3)
+    },
+    **{
         f"speller of {name}": Sample("speller", partial(_speller, dictionary), ALPHABET) for name, dictionary in DICTIONARIES.items()
     },
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }
 TUNED = ("bpe automaton", "bpe queue", "bpe dropped text", "bpe affixes", "unigram", "unigram model and bytes")
 SAMPLES = {**UNTUNED, **{f"{name} tuned": _tuned(UNTUNED[name]) for name in TUNED}}
-ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"]  # samples of kinds that read texts, and write ids
+OTHERS = ("guide", "zhfst")  # kinds that do not read texts and write ids
+ENCODING = [name for name, sample in SAMPLES.items() if sample.kind not in OTHERS]
 
 
 def each(names: Iterable[str], seed: int) -> pytest.MarkDecorator:

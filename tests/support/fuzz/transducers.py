@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from support.fuzz.reader import Reader, joined
+from support.machines.spellers import SMALL
 from support.sources.transducers import UNWEIGHTED, WEIGHTED
 
 import fst
-from fst.compile import best_path, lookup
+from fst.compile import best_path, lookup, speller
 from fst.compile.algebra.build.strings import Arc
 from fst.compile.algebra.machine import Fst
 from fst.compile.sources.transducers.hunspell.files import read_dictionary
@@ -85,6 +86,13 @@ def _rewritten(folder: Path) -> None:
     fst.Rewriter(best_path(folder / "a.fst", unknown="copy")).apply("aé cat")
 
 
+def _checked(folder: Path) -> None:
+    small = fst.Speller(speller(folder / "a.zhfst"))
+    for word in ("guoli", "a"):
+        small.check(word)
+        small.suggest(word, limit=2)
+
+
 READERS = {
     "att": Reader(_looked_up("a.att"), lambda: [ATT.encode(), gzip.compress(ATT.encode(), mtime=0)], ("a.att",)),
     "openfst": Reader(_rewritten, _openfst, ("a.fst",)),
@@ -92,5 +100,6 @@ READERS = {
     "lexc": Reader(_looked_up("a.lexc"), lambda: [LEXC.encode()], ("a.lexc",)),
     "dix": Reader(_looked_up("a.dix"), lambda: [DIX.encode()], ("a.dix",)),
     "hunspell": Reader(_looked_up("a.aff"), lambda: [joined(("a.aff", "a.dic"), {"a.aff": AFF, "a.dic": DIC})], ("a.aff", "a.dic")),
+    "zhfst": Reader(_checked, lambda: [SMALL.read_bytes()], ("a.zhfst",)),
     "hunspell options": Reader(_options, lambda: [joined(("b.aff", "b.dic"), {"b.aff": OPTIONS, "b.dic": WORDS})], ("b.aff", "b.dic")),
 }

@@ -1,0 +1,214 @@
+"""The words of a dictionary of Hunspell as one automaton, for the search of near words (`fst.machines.speller.nearest`).
+
+The automaton reads every word that affixes derive from an entry, and compounds of such words; and some strings that are no words, which the
+search checks. It is a set of acyclic parts, each with a root:
+
+- the main root reads prefixes and entries; after a prefix, the root of its flag and of the characters that it strips reads the entries with
+  this flag;
+- an entry is split before the longest string that one of its suffixes strips. The end of the entry and its suffixes are a part of their own
+  (`_Ending`), which all entries with the same end and the same suffixes share;
+- after a word that may begin a compound, the main root reads the next word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.trie import Strings, build
+from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.forms.minimize import merge_states
+from fst.compile.sources.transducers.hunspell.affixes import Affix
+from fst.compile.sources.transducers.hunspell.casing import Casing
+from fst.compile.sources.transducers.hunspell.files import Dictionary
+from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
+from fst.errors import UnsupportedError
+from fst.machines.speller.nearest import CASE, FIRST_LABEL, JOIN_LABEL, KEY, SIMILAR
+from fst.tables.strings import stored
+
+JOIN = "\U000f0000"  # in place of a character at the end of a string: a compound goes on at the main root
+PART = 0x30000  # ``PART + k`` at the end of a string: it goes on at the root of part k; at the beginning: the string belongs to part k
+MAX_PARTS = 0xC0000
+MAX_CHARACTERS = 1 << 24  # maximum number of characters of all strings
+MAX_SUFFIXES = 1 << 22  # maximum number of suffixes that are tried for all entries and parts
+LEVELS = 2  # the number of suffixes of a word
+
+_Rule = tuple[int, str, Flags]  # the number of characters that a suffix strips, its addition, and its flags
+
+
+class WordStrings:
+    """The strings of the parts, from which the automaton is made.
+
+    Attributes:
+        strings: the strings, each with the character of its part before it.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        options = dictionary.options
+        self.strings: list[str] = []
+        self._characters = self._tried = 0
+        self._suffixes = {flag: _by_condition(suffixes) for flag, suffixes in _by_flag(dictionary.suffixes).items()}
+        self._prefixes = _by_flag(dictionary.prefixes)
+        rules = {item for rule in options.rules for item in rule}
+        self._joining = frozenset({options.compound, options.compound_begin, options.compound_middle, *rules} - {0})
+        self._parts: dict[tuple[object, ...], str] = {("main",): chr(PART)}
+        self._fitting: dict[tuple[int, str, bool], dict[_Rule, None]] = {}
+        self._reaches = {flag: max(suffix.reach for suffix, _ in suffixes) for flag, suffixes in self._suffixes.items()}
+        hidden = frozenset({options.forbidden, options.not_suggested, ONLY_UPPER} - {0})
+        self._add_prefixes(dictionary.prefixes)
+        for entry in dictionary.entries:
+            if entry.word and hidden.isdisjoint(entry.flags):
+                self._add_entry(entry.word, entry.flags)
+
+    def _add_prefixes(self, prefixes: Iterable[Affix]) -> None:
+        for prefix in prefixes:
+            self._add(chr(PART), prefix.add + self._root(("prefix", prefix.flag, prefix.strip)))
+
+    def _add_entry(self, word: str, flags: Flags) -> None:
+        """Add an entry to the main root, and to the roots of its prefixes."""
+        rules = self._rules(word, flags, is_whole=True)
+        string = self._ended(word, flags, rules, 1)
+        self._add_all(chr(PART), string)
+        for flag in flags.union(*(own for _, _, own in rules)) & self._prefixes.keys() if self._prefixes else ():
+            for strip in {prefix.strip for prefix in self._prefixes[flag] if word.startswith(prefix.strip)}:
+                root = self._root(("prefix", flag, strip))
+                if len(strip) <= min(map(len, string)) - 1:
+                    self._add_all(root, [text[len(strip) :] for text in string])
+
+    def _ended(self, word: str, flags: Flags, rules: Sequence[_Rule], level: int) -> list[str]:
+        """The strings of a word and of the words that its suffixes make. A word with suffixes goes on in a part of its own."""
+        if not rules:
+            return [word, word + JOIN] if self._joins(flags) else [word]
+        place = len(word) - max(strip for strip, _, _ in rules)
+        return [word[:place] + self._ending(word[place:], flags & self._joining, tuple(rules), level)]
+
+    def _ending(self, end: str, joining: Flags, rules: tuple[_Rule, ...], level: int) -> str:
+        """The root of a part: the end of a word, and the ends of the words that suffixes make."""
+        key = ("ending", end, bool(joining), rules, level)
+        if key not in self._parts:
+            root = self._root(key)
+            self._add_all(root, self._ended(end, joining, (), level))
+            for strip, addition, flags in rules:
+                word = end[: len(end) - strip] + addition
+                more = self._rules(word, flags, is_whole=False) if level < LEVELS else ()
+                self._add_all(root, self._ended(word, flags | joining, [rule for rule in more if rule[0] <= len(word)], level + 1))
+        return self._parts[key]
+
+    def _joins(self, flags: Flags) -> bool:
+        return not self._joining.isdisjoint(flags)
+
+    def _rules(self, word: str, flags: Flags, *, is_whole: bool) -> tuple[_Rule, ...]:
+        """The suffixes that a word takes. Unless `is_whole`, `word` is the end of the word, and the rest of a condition holds."""
+        found: dict[_Rule, None] = {}
+        for flag in sorted(flags & self._suffixes.keys()):
+            reach = self._reaches[flag]
+            key = flag, word[-reach:] if reach else "", is_whole or len(word) >= reach
+            if key not in self._fitting:
+                edge, is_known = key[1][::-1], key[2]
+                fitting = (rules for suffix, rules in self._suffixes[flag] if _fits(suffix, edge, is_known))
+                self._fitting[key] = dict.fromkeys(chain.from_iterable(fitting))
+            found.update(self._fitting[key])
+            self._tried += 1 + len(self._fitting[key])
+        if self._tried > MAX_SUFFIXES:
+            raise UnsupportedError(f"the words have more than {MAX_SUFFIXES:,} suffixes; expected fewer")
+        return (*found,)
+
+    def _root(self, key: tuple[object, ...]) -> str:
+        if len(self._parts) == MAX_PARTS:
+            raise UnsupportedError(f"the dictionary has more than {MAX_PARTS:,} combinations of affixes; expected fewer")
+        return self._parts.setdefault(key, chr(PART + len(self._parts)))
+
+    def _add_all(self, root: str, strings: Iterable[str]) -> None:
+        for string in strings:
+            self._add(root, string)
+
+    def _add(self, root: str, string: str) -> None:
+        self._characters += len(string)
+        if self._characters > MAX_CHARACTERS:
+            raise UnsupportedError(f"the words of the dictionary have more than {MAX_CHARACTERS:,} characters; expected fewer")
+        self.strings.append(root + string)
+
+
+def _by_flag(affixes: Iterable[Affix]) -> dict[int, list[Affix]]:
+    found: dict[int, list[Affix]] = {}
+    for affix in affixes:
+        found.setdefault(affix.flag, []).append(affix)
+    return found
+
+
+def _by_condition(suffixes: Iterable[Affix]) -> list[tuple[Affix, list[_Rule]]]:
+    """The suffixes with the same condition: the first of them, and all as rules."""
+    found: dict[tuple[object, ...], tuple[Affix, list[_Rule]]] = {}
+    for suffix in suffixes:
+        same = found.setdefault((suffix.condition, suffix.strip, suffix.may_lack_last), (suffix, []))
+        same[1].append((len(suffix.strip), suffix.add, suffix.flags))
+    return [*found.values()]
+
+
+def _fits(suffix: Affix, edge: str, is_known: bool) -> bool:
+    """Whether a word takes a suffix, given its last characters in reverse; unless `is_known`, other characters may come before them."""
+    return suffix.fits(edge) if is_known else all(suffix.allows(char, place) for place, char in enumerate(edge[: suffix.reach]))
+
+
+def automaton_of(strings: Sequence[str]) -> Arcs:
+    """The automaton of strings of parts, in which equal ends are one state. The start is before the characters of parts."""
+    distinct = sorted({*strings})
+    numbers = np.frombuffer("".join(distinct).encode("utf-32-le"), "<u4").astype(np.int64)
+    lengths = np.array([*map(len, distinct)], np.int64)
+    order = np.arange(len(distinct))
+    trie = build(("",), Strings(numbers, np.cumsum(lengths) - lengths, lengths), np.zeros(len(distinct), np.int64), order)
+    final = np.where(trie.token >= 0, 0, np.inf)
+    labels = trie.letters[trie.label[1:]]
+    return merge_states(make(trie.parent[1:], labels, labels, np.arange(1, len(trie.parent)), None, final, 0))
+
+
+def near_arrays(dictionary: Dictionary) -> dict[str, Array]:
+    """The arrays for the search of near words, see `fst.machines.speller.table.SpellerTable`."""
+    arcs = automaton_of(WordStrings(dictionary).strings)
+    characters = np.unique(arcs.ilabel[arcs.ilabel < PART])
+    begin, end = arcs.row_start[arcs.start], arcs.row_start[arcs.start + 1]
+    roots = np.zeros(MAX_PARTS, np.int64)
+    roots[arcs.ilabel[begin:end] - PART] = arcs.target[begin:end]
+    is_join, is_part = arcs.ilabel == ord(JOIN), (arcs.ilabel >= PART) & (arcs.ilabel != ord(JOIN))
+    labels = FIRST_LABEL + np.searchsorted(characters, arcs.ilabel)
+    labels[is_part], labels[is_join] = 0, JOIN_LABEL
+    targets = arcs.target.astype(np.int64)
+    targets[is_part], targets[is_join] = roots[arcs.ilabel[is_part] - PART], roots[0]
+    letters = [*map(chr, characters.tolist())]
+    replacements = [each for each in dictionary.options.replacements if each.found and each.correction and not each.at_start | each.at_end]
+    strings = stored(chain.from_iterable((each.found, each.correction) for each in replacements))
+    return {
+        "near_letters": characters.astype(np.uint32),
+        "near_root": roots[:1].astype(np.uint32),
+        "near_starts": arcs.row_start.astype(np.uint32),
+        "near_labels": labels.astype(np.uint16),
+        "near_targets": targets.astype(np.uint32),
+        "near_finals": np.isfinite(arcs.final).astype(np.uint8),
+        "near_pairs": _pairs(dictionary, {letter: FIRST_LABEL + number for number, letter in enumerate(letters)}),
+        "near_bytes": strings[0],
+        "near_ends": strings[1],
+    }
+
+
+def costs_of(dictionary: Dictionary, letters: Iterable[str]) -> dict[tuple[str, str], int]:
+    """The cost of replacing a character by another one, if it is less than `EDIT`; see `fst.machines.speller.nearest`."""
+    options, found = dictionary.options, dict[tuple[str, str], int]()
+    for row in options.keyboard.split("|"):
+        found |= {pair: KEY for left, right in pairwise(row) for pair in ((left, right), (right, left)) if left != right}
+    for alike in options.similar:
+        single = [string for string in alike if len(string) == 1]
+        found |= {(one, other): SIMILAR for one in single for other in single if one != other}
+    casing = Casing(options.encoding, options.language)
+    for cased in (casing.lower, casing.upper):
+        found |= {pair: CASE for letter, other in cased.items() if letter != other for pair in ((letter, other), (other, letter))}
+    known = {*letters}
+    return {pair: cost for pair, cost in found.items() if known.issuperset(pair)}
+
+
+def _pairs(dictionary: Dictionary, labels: Mapping[str, int]) -> Array:
+    """The labels of each pair of characters with a cost, and the cost."""
+    found = sorted((labels[one], labels[other], cost) for (one, other), cost in costs_of(dictionary, labels).items())
+    return np.array(found, np.int32).ravel()

@@ -1,0 +1,1 @@
+"""Spellers of a lexicon and an error model, from ``.zhfst`` archives."""

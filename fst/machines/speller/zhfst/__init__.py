@@ -1,0 +1,1 @@
+"""Tables for spellers of two transducers: a lexicon and an error model."""

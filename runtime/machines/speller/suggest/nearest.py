@@ -1,0 +1,124 @@
+"""The nearest words to a misspelling, in the order of their distances (`fst.machines.speller.nearest`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.machines.speller.nearest import BUDGETS, FIRST_LABEL, MAX_STEPS, MAX_SYMBOLS, Near, NearWord, NearWork, arguments_of, work_of
+from fst.tables.strings import StringColumn
+
+find_near = Deferred("fst.runtime.machines.speller.suggest.kernels.nearest", "find_near")
+CHECKED = 4  # the number of words that are checked together, per suggestion
+
+
+def need_limit(limit: int) -> None:
+    """Refuse a number of suggestions that is less than 1."""
+    if limit < 1:
+        raise ValueError(f"limit is {limit}; expected at least 1")
+
+
+class NearWords:
+    """The search of near words in a table; threads may share it.
+
+    Args:
+        table: a table with the automaton of words.
+        check: checks words; returns bool[words].
+    """
+
+    def __init__(self, table: Any, check: Callable[[Sequence[str]], Array]) -> None:
+        self._check, self._is_reversed = check, bool(table.named_options.complex_prefixes)
+        self._arguments = arguments_of(table)
+        self._letters = [*map(chr, table.near_letters.tolist())]
+        self._labels = {letter: FIRST_LABEL + number for number, letter in enumerate(self._letters)}
+        strings = [*StringColumn(table.near_bytes, table.near_ends)]
+        self._replacements = [*zip(strings[::2], strings[1::2], strict=True)]
+        self._works = dict[int, list[NearWork]]()
+
+    def suggestions(self, word: str, limit: int) -> list[Near]:
+        """The words of least distance, at most the last one of `BUDGETS`; those of equal distance in the order of code points. A search
+        that takes too many steps is not complete, so that only nearer words are suggested.
+        """
+        found = list[Near]()
+        if 0 < len(word) <= MAX_SYMBOLS:
+            for budget in BUDGETS:
+                near = self._within(word, budget)
+                if near is None:
+                    break
+                found = self._correct(word, near, limit)
+                if len(found) == limit:
+                    break
+        return found
+
+    def _correct(self, word: str, near: Sequence[Near], limit: int) -> list[Near]:
+        """The first `limit` correct words of some."""
+        found = list[Near]()
+        for start in range(0, len(near), CHECKED * limit):
+            some = [each for each in near[start : start + CHECKED * limit] if each.text != word]
+            found += [each for each, is_correct in zip(some, self._check([each.text for each in some]).tolist(), strict=True) if is_correct]
+            if len(found) >= limit:
+                return found[:limit]
+        return found
+
+    def _within(self, word: str, budget: int) -> list[Near] | None:
+        """The words within a distance, in their order, and strings that are no words; None if there are too many."""
+        found = dict[str, int]()
+        for form, restored in _cases(word):
+            near = self._search(form, budget)
+            if near is None:
+                return None
+            for distance, text in near:
+                text = restored(text)
+                found[text] = min(distance, found.get(text, distance))
+        return sorted(Near(distance, text) for text, distance in found.items())
+
+    def _search(self, word: str, budget: int) -> list[Near] | None:
+        size, works = len(word), self._works.setdefault(len(word), [])
+        work = works.pop() if works else work_of(size, FIRST_LABEL + len(self._letters))
+        counts = np.array([0, 0, MAX_STEPS])
+        find_near.call(np.int64(budget), counts, self._word(word[::-1] if self._is_reversed else word), self._arguments, work)
+        labels, found = work.text[: counts[1]].tolist(), work.found[: 3 * counts[0]].reshape(-1, 3).tolist()
+        works.append(work)
+        if not counts[2]:
+            return None
+        texts = ("".join([self._letters[label - FIRST_LABEL] for label in labels[begin:end]]) for begin, end, _ in found)
+        return [Near(distance, text[::-1] if self._is_reversed else text) for text, (_, _, distance) in zip(texts, found, strict=True)]
+
+    def _word(self, word: str) -> NearWord:
+        """The labels of a misspelling, and the places where replacements are possible."""
+        others = {letter: FIRST_LABEL + len(self._letters) + number for number, letter in enumerate({*word} - self._labels.keys())}
+        labels = np.array([self._labels[letter] if letter in self._labels else others[letter] for letter in word])
+        places, written = list[tuple[int, int]](), list[list[int]]()
+        for fault, correction in self._replacements:
+            if fault in word and self._labels.keys() >= {*correction}:
+                places += [(end, len(fault)) for end in _ends(word, fault)]
+                written += [[*map(self._labels.__getitem__, correction)]] * (len(places) - len(written))
+        ends, sizes = np.array(places, np.int64).reshape(-1, 2).T.copy()
+        starts = np.cumsum([0, *map(len, written)])
+        return NearWord(labels, ends, sizes, starts, np.array([label for each in written for label in each], np.int64))
+
+
+def _ends(word: str, fault: str) -> Iterator[int]:
+    """The ends of all places of a string in a word."""
+    place = word.find(fault)
+    while place >= 0:
+        yield place + len(fault)
+        place = word.find(fault, place + 1)
+
+
+def _cases(word: str) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """Yield the forms of a word that are searched, each with the function that restores the case of the word."""
+    yield word, str
+    lower = word.lower()
+    if word != lower and word == word.upper():
+        yield lower, str.upper
+    if word != lower and word[:1] != lower[:1] and word[1:] == lower[1:]:
+        yield lower, _capitalized
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,1 @@
+"""Spell checking with a lexicon and an error model."""

@@ -1,0 +1,1 @@
+"""The kernel of spellers with an error model."""
