@@ -316,6 +316,7 @@ LIMITS = {
     "sources.transducers.hunspell.endings.MAX_STEPS": "x.aff: the flags and affixes of the words take more than 1 steps; expected fewer",
     "sources.transducers.hunspell.endings.MAX_ENDINGS": "x.aff: the words have more than 1 endings; expected fewer",
     "sources.transducers.hunspell.dictionary.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
+    "sources.transducers.hunspell.dictionary.MAX_STATES": "x.aff: the words and affixes have",
     "sources.transducers.hunspell.dictionary.MAX_ARCS": "x.aff: the conversions (ICONV) take more than 1 arcs; expected fewer",
     "algebra.build.paths.MAX_PATHS": "x.aff: the words and endings have more than 1 parts",
     "algebra.build.paths.MAX_NODES": "x.aff: the words and endings have more than 1 states",
@@ -369,6 +370,14 @@ def test_long_chains_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = written(tmp_path, "FLAG num\n" + affixes_of("SFX", "1", first) + affixes_of("SFX", "2", second), "1\nx/1\n")
     m = fst.Lookup(lookup(path))
     assert [m(word) for word in ("xa399b399", "xa000", "xb000", "xa399b400")] == [["x"], ["x"], [], []]
+
+
+def test_many_converted_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If conversions make many more arcs of a few words, the error names the conversions."""
+    monkeypatch.setattr("fst.compile.sources.transducers.hunspell.dictionary.MAX_TARGETS", 100)
+    conversions = "ICONV 200\n" + "".join(f"ICONV {chr(0x4E00 + place)} a\n" for place in range(200))
+    with pytest.raises(UnsupportedError, match=r"x\.aff: the words with conversions \(ICONV, IGNORE\) have 5 states and 404 arcs"):
+        read_hunspell(written(tmp_path, "SET UTF-8\n" + conversions, "1\naa\n"))
 
 
 def test_hostile_conversions_are_refused(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of arcs 
 Pair = tuple[int, int]
 NAMED = ("needs_affix", "forbidden", "keeps_case", "circumfix", "only_in_compound")
 MAX_LENGTH, MAX_ARCS = 16, 1 << 17  # of Debian's dictionaries, the French one has the most arcs, 2,640
+MAX_STATES, MAX_TARGETS = 1 << 20, 3 << 20  # maximum numbers of states and arcs; they take some seconds to compile
 NO_PREFIX = Prefix()
 
 
@@ -208,7 +209,20 @@ def machine_of(dictionary: Dictionary, *, marks: bool = False) -> Arcs:
         parts = [] if not kept else [concatenate(from_strings([(KEPT, "")]), _machine(affixes, kept, forbidden))]
         parts += [from_strings([(FORBIDDEN + word, word) for word in sorted(removed)])] if removed else []
         machine = union([machine, *parts]) if parts else machine
-    return converted(machine, conversions, dictionary.options.ignored)
+    machine = _bounded(machine, "words and affixes")
+    return _bounded(converted(machine, conversions, dictionary.options.ignored), "words with conversions (ICONV, IGNORE)")
+
+
+def _bounded(machine: Arcs, part: str) -> Arcs:
+    """The machine.
+
+    Raises:
+        SizeError: it would take long to compile.
+    """
+    if machine.states > MAX_STATES or len(machine.target) > MAX_TARGETS:
+        found = f"the {part} have {machine.states:,} states and {len(machine.target):,} arcs"
+        raise SizeError(f"{found}; expected at most {MAX_STATES:,} states and {MAX_TARGETS:,} arcs", "split the dictionary")
+    return machine
 
 
 def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[str]) -> Arcs:
