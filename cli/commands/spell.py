@@ -137,7 +137,9 @@ def _write_lines(file: IO[bytes], checked: Checked) -> None:
 def _line(number: int, found: Mapping[str, Any]) -> str:
     """The line of a wrong word."""
     fields = [str(number), found["word"], str(found["start"]), str(found["end"])]
-    return "\t".join([*fields, *[", ".join(found[SUGGESTIONS])] * (SUGGESTIONS in found)]) + "\n"
+    if SUGGESTIONS in found:
+        fields.append(", ".join(found[SUGGESTIONS]))
+    return "\t".join(fields) + "\n"
 
 
 class _Members:
