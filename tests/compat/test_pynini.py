@@ -61,6 +61,29 @@ def test_programs_import_the_stand_in() -> None:
     assert run("-c", PROGRAM).stdout == "éxe 1.0\n"
 
 
+GENERATORS = """
+import sys
+import fst
+fst.pynini.install()
+import pynini
+from pynini.export import grm, multi_grm
+def one(exporter):
+    exporter["greeting"] = pynini.cross("hi", "hello")
+def several(exporters):
+    for exporter in exporters.values():
+        one(exporter)
+grm.run(one) if sys.argv[1] == "--output" else multi_grm.run(several)
+"""
+
+
+def test_grammars_are_programs(tmp_path: Path) -> None:
+    """A grammar that is run as a program writes its machines to an archive, or to several."""
+    paths = [tmp_path / f"{name}.far" for name in ("one", "first", "second")]
+    for arguments in (("--output", str(paths[0])), ("--outputs", f"a={paths[1]},b={paths[2]}")):
+        assert run("-c", GENERATORS, *arguments).returncode == 0
+    assert [pynini.Far(path)["greeting"].string() for path in paths] == ["hello"] * 3
+
+
 def test_installation_after_an_import_is_refused() -> None:
     """If pynini has been imported, installation raises an error."""
     result = run("-c", "import sys, types; sys.modules['pynini'] = types.ModuleType('pynini'); import fst; fst.pynini.install()")
