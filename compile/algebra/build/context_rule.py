@@ -79,7 +79,7 @@ def context_rule(rule: ContextRule, direction: Direction = "ltr", *, is_optional
     left, right, sigma_star = (minimize(part) for part in (rule.left, rule.right, rule.sigma_star))
     phi = minimize(without_weights(project(rule.tau, "input")))
     rule = ContextRule(optimize(rule.tau), left, right, sigma_star, rule.begin, rule.end)
-    if (is_empty_string(left), is_empty_string(right)) == (True, True):
+    if is_empty_string(left) and is_empty_string(right):
         letters = letters_of(sigma_star)
         if letters is not None and not subtract(phi, letters).states:
             copied = letters if is_optional else subtract(letters, phi)
