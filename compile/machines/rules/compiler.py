@@ -119,7 +119,7 @@ def rewritten(
     if direction == RIGHT_TO_LEFT:
         parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
     passes = Compiler(parsed, psis, direction != SIMULTANEOUS, strings).passes()
-    return _assembled([_settings(direction, listed)], [part_of(passes, strings)])
+    return _assembled([_settings(direction, listed)], [_part(passes, strings)])
 
 
 def cascade(*tables: RulesTable) -> RulesTable:
@@ -156,14 +156,14 @@ def _of_transducer(
     if left is None and right is None:
         if definitions or direction != SIMULTANEOUS:
             raise ValueError("direction and definitions are for rules; expected left or right with them for a transducer, as in left=''")
-        return _assembled([_settings(direction)], [part_of(passes_of(machine, strings), strings)])
+        return _assembled([_settings(direction)], [_part(passes_of(machine, strings), strings)])
     is_mirrored, left, right = direction == RIGHT_TO_LEFT, left or "", right or ""
     _check_contexts(left, right, definitions, remarks)
     contexts = trees(of_string("", "", left, right, definitions))
     contexts = mirrored(contexts) if is_mirrored else contexts
     folded = folded_machine(machine, is_mirrored)
     passes = Replacement(folded, contexts.left, contexts.right, direction != SIMULTANEOUS, strings).passes()
-    return _assembled([_settings(direction)], [part_of(passes, strings)])
+    return _assembled([_settings(direction)], [_part(passes, strings)])
 
 
 def _of_keys(rules: Mapping[str, str], direction: str) -> RulesTable:
@@ -219,7 +219,7 @@ def _need_texts(texts: Iterable[Any]) -> None:
             raise VocabularyError(f"the rule {quoted(text)} is not text: it has a lone surrogate; remove it")
 
 
-def part_of(passes: Passes, strings: Strings) -> Part:
+def _part(passes: Passes, strings: Strings) -> Part:
     """The arrays of a compiled stage."""
     if passes.alphabet.size > MAX_CLASSES:
         raise UnsupportedError(f"the rules distinguish {passes.alphabet.size:,} classes of characters; expected at most {MAX_CLASSES:,}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +22,9 @@ from fst.compile.algebra.forms.minimize import reduce_states
 from fst.compile.algebra.machine import Fst
 from fst.compile.algebra.other import close
 from fst.compile.algebra.rational import reverse
-from fst.compile.machines.rules.compiler import part_of, parts_of
+from fst.compile.machines.rules.compiler import parts_of
 from fst.compile.machines.rules.composition import Part
-from fst.compile.machines.rules.folding import folded_arcs
-from fst.compile.machines.rules.passes import Strings
-from fst.compile.machines.rules.replacement import Replacement
-from fst.compile.machines.rules.syntax import NOTHING
+from fst.compile.machines.rules.key_machine import machine_of_keys
 from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.rules.entries import ENDED, columns_of, copies_of, rows_of, strings_of
 from fst.machines.rules.table import RulesTable
@@ -40,7 +38,7 @@ Move = tuple[str, bool]  # the string that an arc writes, and whether it also co
 
 def machine_of(table: RulesTable, alphabet: Iterable[str] | None = None) -> Fst:
     """The transducer with the function of a table of rules; see `fst.Fst.from_rule`."""
-    parts = [_without_keys(part) if part.keys else part for part in parts_of(table)]
+    parts = parts_of(table)
     if any("\0" in string for part in parts for string in part.strings):
         raise VocabularyError("a rule writes U+0000; expected another character, because label 0 is ε")
     names = None if alphabet is None else {*alphabet}
@@ -72,10 +70,14 @@ class Groups(NamedTuple):
             keys = _numbered(keys * part.to_left.shape[1] + part.classes[codes])
         largest = np.bincount(keys).argmax()
         other = codes[np.argmax(keys == largest)]
-        written = np.isin(codes, [ord(char) for part in parts for string in part.strings for char in string])
-        is_grouped = keys != largest if alphabet is None else np.isin(codes, alphabet)
-        keys[written] = keys.max() + 1 + np.arange(written.sum())
-        codes, keys = codes[is_grouped | written], keys[is_grouped | written]
+        is_read, is_written = (
+            np.isin(codes, [*map(ord, {*"".join(chain.from_iterable(texts))})])
+            for texts in ((part.keys for part in parts), (part.strings for part in parts))
+        )
+        is_alone = is_read | is_written
+        is_kept = (keys != largest) | is_alone if alphabet is None else np.isin(codes, alphabet) | is_written
+        keys[is_alone] = keys.max() + 1 + np.arange(is_alone.sum())
+        codes, keys = codes[is_kept], keys[is_kept]
         order = np.argsort(keys, kind="stable")
         groups = np.split(codes[order], np.flatnonzero(np.diff(keys[order])) + 1) if len(codes) else []
         labels = np.array([FIRST_SYMBOL, *(group[0] for group in groups)])
@@ -113,6 +115,9 @@ def _numbered(keys: Labels) -> Labels:
 
 def _of_stage(part: Part, groups: Groups, is_mirrored: bool) -> Arcs:
     """The transducer of one stage; a mirrored stage reads a text from its end."""
+    if part.keys:
+        of_keys = machine_of_keys(part, groups.labels.tolist(), groups.symbols)
+        return reverse(of_keys) if is_mirrored else of_keys
     distinct = np.unique(np.concatenate([_move(part.to_right.ravel()), part.finals.astype(np.int64) << 1]))
     of_classes = reduce_states(compose(_pass_to_left(part), _pass_to_right(part, distinct)))
     of_classes = reduce_states(reverse(of_classes)) if is_mirrored else of_classes
@@ -123,13 +128,6 @@ def _of_stage(part: Part, groups: Groups, is_mirrored: bool) -> Arcs:
 def _move(entries: NDArray[np.uint64]) -> Labels:
     """int64[n], the number of the string of each entry, and whether it copies, as one number."""
     return strings_of(entries) << 1 | copies_of(entries)
-
-
-def _without_keys(part: Part) -> Part:
-    """A stage that replaces keys, as a stage of two passes."""
-    keys = Fst.from_strings({key: part.strings[number] for key, number in zip(part.keys, part.key_strings, strict=True)})
-    strings = Strings()
-    return part_of(Replacement(folded_arcs(keys), NOTHING, NOTHING, False, strings).passes(), strings)
 
 
 def _pass_to_left(part: Part) -> Arcs:

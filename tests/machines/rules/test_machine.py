@@ -34,13 +34,14 @@ def check(table: RulesTable, texts: Sequence[str], alphabet: str | None = None) 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_transducer_writes_what_the_rules_write(direction: str) -> None:
     """The transducer of parallel rules writes for each text only the text of the rewriter, also for characters that no rule names."""
-    for seed in sample(range(120), 12):
+    for seed in sample(range(120), 6):
         draw = random.Random(f"{direction} {seed}")
         rules = [spelled(rule(draw)) for _ in range(draw.choice((1, 1, 2)))]
         texts = [*draw.sample(TEXTS, 20), *("".join(draw.choices("abcx?", k=6)) for _ in range(10))]
         check(rewrite(rules, direction=direction), texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_edges_of_words(direction: str) -> None:
     """Over an alphabet, rules with edges of words have small transducers with the same function."""
@@ -50,6 +51,7 @@ def test_edges_of_words(direction: str) -> None:
         check(rewrite(text, direction=direction), ["".join(draw.choices("ab-?", k=draw.randint(0, 6))) for _ in range(15)], ALPHABET)
 
 
+@pytest.mark.slow
 def test_stages_are_composed() -> None:
     """The transducer of a cascade, of stages in any directions and with keys, has the function of all stages in turn."""
     for seed in sample(range(40), 4):
@@ -58,6 +60,20 @@ def test_stages_are_composed() -> None:
         keys = {text: draw.choice(("", "b", "xa")) for text in draw.sample(TEXTS, 60) if text}
         stages.insert(draw.randint(0, 3), rewrite(keys, direction=draw.choice(DIRECTIONS)))
         check(cascade(*stages), draw.sample(TEXTS, 8))
+
+
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_many_strings(monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
+    """The transducer of a mapping of many strings, which overlap in many ways, has the function of the rewriter."""
+    monkeypatch.setattr("fst.compile.machines.rules.compiler.FEW_CHARACTERS", 40)
+    for seed in sample(range(100), 6):
+        draw = random.Random(f"{direction} {seed}")
+        keys = {"".join(draw.choices("abc", k=draw.randint(1, 5))): "".join(draw.choices("abxy", k=draw.randint(0, 3))) for _ in range(60)}
+        table = rewrite(keys, direction=direction)
+        assert table.stages[0]["keys"]
+        check(table, ["".join(draw.choices("aabbccx?", k=draw.randint(0, 12))) for _ in range(8)])
+        check(table, ["".join(draw.choices("abx", k=5)) for _ in range(4)], "abx")
 
 
 def test_lexicon_is_composed_with_rules() -> None:
@@ -81,12 +97,15 @@ def test_arguments_are_those_of_rewrite() -> None:
     assert outputs(fst.Fst.from_rule(numbers), "12") == ["doce"]
 
 
-def test_faults() -> None:
+def test_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arguments with a compiled table, a written U+0000 and a transducer that is too large are refused."""
     table = rewrite("a -> b")
     with pytest.raises(ValueError, match="expected none of them with a compiled table"):
         fst.Fst.from_rule(table, left="a")
     with pytest.raises(VocabularyError, match="a rule writes U"):
         fst.Fst.from_rule({"a": "\0"})
+    monkeypatch.setattr("fst.compile.machines.rules.key_machine.MAX_ARCS", 100)
+    with pytest.raises(UnsupportedError, match="the strings need more than 100 arcs"):
+        fst.Fst.from_rule({f"{number:b}": "x" for number in range(100)})
     with pytest.raises(UnsupportedError, match="pass the characters of your texts as `alphabet`"):
         fst.Fst.from_rule(r"a -> b / (\b.{3}){4} _")
