@@ -32,7 +32,7 @@ RARE: Mapping[int, Sequence[str]] = {
     41: ("drive_guides",),
     5: ("drive_batches", "drive_dropout", "drive_rules", "drive_search", "drive_lattices"),
     7: ("drive_batches", "drive_dropout", "drive_exports"),
-    36: ("drive_words", "drive_search", "drive_trainers"),
+    36: ("drive_words", "drive_search", "drive_trainers", "drive_spellers"),
     3: ("drive_sampling", "drive_transducers"),
     2: ("drive_charsmaps", "drive_exports", "drive_search"),
     15: ("drive_batches",),

@@ -161,7 +161,7 @@ def arguments_of(table: Any) -> NearArguments:
         targets=targets,
         finals=borrowable(table.near_finals, np.uint8),
         reach=reach_of(starts, labels, targets),
-        pair_starts=np.searchsorted(pairs[:, 0], np.arange(count + 1)),
+        pair_starts=np.searchsorted(pairs[:, 0], np.arange(count + 1)).astype(np.int64),
         pair_labels=np.ascontiguousarray(pairs[:, 1]),
         pair_costs=np.ascontiguousarray(pairs[:, 2]),
     )

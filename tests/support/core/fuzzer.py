@@ -12,6 +12,7 @@ from support.core import drives
 from support.core.exports import drive_exports, drive_samples
 from support.core.guides import drive_guides, drive_late_guides
 from support.core.rewriters import drive_rules
+from support.core.spellers import drive_spellers
 from support.core.trainers import drive_trainers
 from support.core.transducers import drive_transducers
 
@@ -64,7 +65,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "units", partial(drives.drive_units, texts)
         for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
-        for patched in (drive_trainers, drive_transducers, drive_late_guides):
+        for patched in (drive_trainers, drive_transducers, drive_late_guides, drive_spellers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
         if DISABLED:  # otherwise all kernels are compiled for these tables only
             yield "drive_samples", partial(drive_samples, random.Random(seed), texts)

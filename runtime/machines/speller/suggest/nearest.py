@@ -79,7 +79,7 @@ class NearWords:
     def _search(self, word: str, budget: int) -> list[Near] | None:
         size, works = len(word), self._works.setdefault(len(word), [])
         work = works.pop() if works else work_of(size, FIRST_LABEL + len(self._letters))
-        counts = np.array([0, 0, MAX_STEPS])
+        counts = np.array([0, 0, MAX_STEPS], np.int64)
         find_near.call(np.int64(budget), counts, self._word(word[::-1] if self._is_reversed else word), self._arguments, work)
         labels, found = work.text[: counts[1]].tolist(), work.found[: 3 * counts[0]].reshape(-1, 3).tolist()
         works.append(work)
@@ -91,14 +91,14 @@ class NearWords:
     def _word(self, word: str) -> NearWord:
         """The labels of a misspelling, and the places where replacements are possible."""
         others = {letter: FIRST_LABEL + len(self._letters) + number for number, letter in enumerate({*word} - self._labels.keys())}
-        labels = np.array([self._labels[letter] if letter in self._labels else others[letter] for letter in word])
+        labels = np.array([self._labels[letter] if letter in self._labels else others[letter] for letter in word], np.int64)
         places, written = list[tuple[int, int]](), list[list[int]]()
         for fault, correction in self._replacements:
             if fault in word and self._labels.keys() >= {*correction}:
                 places += [(end, len(fault)) for end in _ends(word, fault)]
                 written += [[*map(self._labels.__getitem__, correction)]] * (len(places) - len(written))
         ends, sizes = np.array(places, np.int64).reshape(-1, 2).T.copy()
-        starts = np.cumsum([0, *map(len, written)])
+        starts = np.cumsum([0, *map(len, written)], dtype=np.int64)
         return NearWord(labels, ends, sizes, starts, np.array([label for each in written for label in each], np.int64))
 
 

@@ -106,7 +106,8 @@ def fill_row(depth, word, work):
         left = min(left, np.int64(rows[at]))
     rows[at] = left
     previous = NO_LABEL
-    for place in range(size):
+    for number in range(size):
+        place = np.uint64(number)
         read, over = labels[place], np.int64(rows[above + place + U1])
         best = min(diagonal + replace[costs + place], over + inserted)
         best = min(best, left + (DOUBLE if previous == read else EDIT))

@@ -120,7 +120,8 @@ def registers_after(registers, label, lexicons, work):
     """The registers after a flag diacritic, or `BLOCKED`."""
     features = lexicons.features[U0]
     first = np.uint64(work.registers.starts[registers])
-    for feature in range(features):
+    for number in range(features):
+        feature = np.uint64(number)
         work.row[feature] = work.registers.cells[first + feature]
     if not is_applied(np.uint64(lexicons.operations[label]), U0, work.row):
         return BLOCKED
