@@ -24,6 +24,8 @@ class Hunspell:
         self._library = ctypes.CDLL(name)
         self._library.Hunspell_create.argtypes, self._library.Hunspell_create.restype = [ctypes.c_char_p] * 2, ctypes.c_void_p
         self._library.Hunspell_spell.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+        self._library.Hunspell_suggest.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_char_p)), ctypes.c_char_p]
+        self._library.Hunspell_free_list.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_char_p)), ctypes.c_int]
         self._library.Hunspell_destroy.argtypes = [ctypes.c_void_p]
         self._handle = self._library.Hunspell_create(str(aff).encode(), str(partner(aff, ".dic")).encode())
         self._encoding = encoding
@@ -34,6 +36,17 @@ class Hunspell:
             return bool(self._library.Hunspell_spell(self._handle, word.encode(self._encoding)))
         except UnicodeEncodeError:
             return False
+
+    def suggest(self, word: str) -> list[str]:
+        """The suggestions for a word; none for a word with characters outside of the encoding."""
+        found = ctypes.POINTER(ctypes.c_char_p)()
+        try:
+            count = self._library.Hunspell_suggest(self._handle, ctypes.byref(found), word.encode(self._encoding))
+        except UnicodeEncodeError:
+            return []
+        texts = [(found[number] or b"").decode(self._encoding, "replace") for number in range(count)]
+        self._library.Hunspell_free_list(self._handle, ctypes.byref(found), count)
+        return texts
 
     def close(self) -> None:
         """Free the dictionary."""
