@@ -21,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.naive.spelling.check import Speller
 from support.sources.hunspell_library import Hunspell
 
+import fst
+from fst.compile import speller
 from fst.compile.sources.transducers.hunspell.affixes import Affix
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
@@ -103,6 +105,11 @@ def compared(aff: Path, count: int, seed: int, checker: Callable[[Path], Check])
     return len(words), sum(expected), unlike
 
 
+def compiled(aff: Path) -> Check:
+    """The check of a compiled speller."""
+    return fst.Speller(speller(aff, suggestions=False)).check
+
+
 def definition(aff: Path) -> Check:
     """The check of the definition, which is slow."""
     dictionary = read_dictionary(aff)
@@ -115,6 +122,7 @@ def main() -> None:
     parser.add_argument("paths", nargs="+", type=Path, help="folders, or .aff files")
     parser.add_argument("--words", type=int, default=3000, help="number of words of each dictionary")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--definition", action="store_true", help="compare the slow definition, not the compiled speller")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FstWarning)
     files = [file for path in arguments.paths for file in (sorted(path.rglob("*.aff")) if path.is_dir() else [path])]
@@ -122,7 +130,7 @@ def main() -> None:
     for aff in dict.fromkeys(file.resolve() for file in files):
         begin = time.process_time()
         try:
-            count, accepted, unlike = compared(aff, arguments.words, arguments.seed, definition)
+            count, accepted, unlike = compared(aff, arguments.words, arguments.seed, definition if arguments.definition else compiled)
         except FstError as error:
             print(f"{aff.stem}: {error}")
             continue
