@@ -33,6 +33,9 @@ class Fst(Operations):
     bytes, if `unit` is "utf-8"), label 0 is ε, and label ``0x110000 + k`` is ``symbols[k]``, a symbol of several characters such as
     ``<n>``. Weights are tropical: they are added along a path, and the best path has the smallest sum.
 
+    As in HFST, the symbol ``@_IDENTITY_SYMBOL_@`` is any other symbol: an arc that reads and writes it copies any character or symbol that
+    the machine does not name, and an arc that then writes ``@_UNKNOWN_SYMBOL_@`` instead writes a different one.
+
     Attributes:
         row_start: int64[states + 1]; the arcs of state q are ``row_start[q]`` to ``row_start[q + 1]``, exclusive, sorted by `ilabel`.
         ilabel: int32[arcs], the label that each arc reads.
@@ -41,7 +44,7 @@ class Fst(Operations):
         weight: float32[arcs]; None: all weights are 0.
         final: float32[states], the weight of ending in each state; infinity: not final.
         start: the first state; -1 if there are no states.
-        symbols: the symbols of several characters.
+        symbols: the symbols of several characters; if any other symbol is one of them, also all characters that the machine names.
         unit: "character" or "utf-8".
 
     Examples:

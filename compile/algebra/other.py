@@ -84,7 +84,8 @@ def sampled(arcs: Arcs) -> Arcs:
     """The machine over its symbols and `FEW` other characters, if it has arcs for any other symbol. It is functional if and only if the
     machine is: such an arc that does not copy can write two of these characters, and two copies can differ.
     """
-    return close(arcs, islice((char for char in SAMPLE if char not in {*arcs.symbols}), FEW)) if OTHER in arcs.symbols else arcs
+    named = {*arcs.symbols}
+    return close(arcs, islice((char for char in SAMPLE if char not in named), FEW)) if OTHER in named else arcs
 
 
 def over_texts(arcs: Arcs) -> Arcs:
