@@ -27,7 +27,7 @@ LINES, MISSPELLINGS = "lines", "misspellings"  # the form of lines, and the name
 @files_argument
 @output_options
 @format_option("lines", "json", "arrow", "parquet", default="lines")
-@click.option("--suggest", type=click.IntRange(1), metavar="N", help="Add up to N suggestions for each wrong word.")
+@click.option("--suggest", type=click.IntRange(1), metavar="N", show_default="none", help="Add up to N suggestions for each wrong word.")
 @reading_options
 @working_options
 def command(
@@ -57,7 +57,6 @@ def command(
 
     \b
     Examples:
-      fst spell en_US.npz letter.txt
       fst spell en_US.npz letter.txt --suggest 3
       fst spell de_DE.npz books/*.gz | cut -f 2 | sort | uniq -c | sort -rn
       fst spell en_US.npz reviews.parquet --column text -o checked.parquet
