@@ -2,6 +2,10 @@
 
     python tests/bench/spelling.py /usr/share/hunspell --words 3000
 
+With --definition, the words are checked by the slow definition of the tests instead of `fst.Speller`. With --speed, the processor time for
+a word is measured, too: that of Hunspell's library, called by ctypes, and that of `fst.Speller.check_batch` on one thread, for three lists:
+words of the dictionary, these words with a changed letter, and the words of --text.
+
 For each dictionary, the words are stems, forms with affixes, other cases, compounds, words with dots and dashes, and random changes of all
 of these. Hunspell's library must be installed (Debian: libhunspell-1.7-0). Dictionaries that differ are listed with some of their words.
 """
@@ -9,6 +13,7 @@ of these. Hunspell's library must be installed (Debian: libhunspell-1.7-0). Dict
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 import warnings
@@ -116,6 +121,29 @@ def definition(aff: Path) -> Check:
     return Speller(dictionary, Casing(dictionary.options.encoding, dictionary.options.language)).check
 
 
+def speeds(aff: Path, count: int, seed: int, text: Path | None) -> Iterator[str]:
+    """Yield the processor time for a word of each list, and the ratio."""
+    dictionary, random = read_dictionary(aff), Random(seed)
+    words = random.choices([entry.word for entry in dictionary.entries if entry.word and " " not in entry.word], k=count)
+    changed = [word[: (place := random.randrange(len(word)))] + random.choice("aeinrst") + word[place + 1 :] for word in words]
+    lists = {"words of the dictionary": words, "changed": changed}
+    if text:
+        lists["running text"] = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.read_text(encoding="utf-8"))[:count]
+    own, reference = fst.Speller(speller(aff, suggestions=False)), Hunspell(aff, dictionary.options.encoding)
+    for name, some in lists.items():
+        given = [word.encode(dictionary.options.encoding, "ignore") for word in some]
+        theirs = min(_seconds(lambda: reference.check_all(given)) for _ in range(3))  # noqa: B023
+        ours = min(_seconds(lambda: own.check_batch(some, threads=1)) for _ in range(5))  # noqa: B023
+        yield f"  {name}: {ours / len(some) * 1e9:.0f} ns, Hunspell {theirs / len(some) * 1e9:.0f} ns: {theirs / ours:.1f}×"
+    reference.close()
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    begin = time.process_time()
+    run()
+    return time.process_time() - begin
+
+
 def main() -> None:
     """Compare all dictionaries of some folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -123,6 +151,8 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=3000, help="number of words of each dictionary")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--definition", action="store_true", help="compare the slow definition, not the compiled speller")
+    parser.add_argument("--speed", action="store_true", help="measure processor time")
+    parser.add_argument("--text", type=Path, help="a text for --speed")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FstWarning)
     files = [file for path in arguments.paths for file in (sorted(path.rglob("*.aff")) if path.is_dir() else [path])]
@@ -137,6 +167,8 @@ def main() -> None:
         total, unlike_total = total + count, unlike_total + len(unlike)
         seconds = time.process_time() - begin
         print(f"{aff}: {count:,} words, {accepted:,} accepted, {len(unlike):,} differ, {seconds:.1f} s {unlike[:5] or ''}", flush=True)
+        for line in speeds(aff, arguments.words, arguments.seed, arguments.text) if arguments.speed else ():
+            print(line, flush=True)
     print(f"{total:,} words of {len(files)} dictionaries, {unlike_total:,} differ")
 
 

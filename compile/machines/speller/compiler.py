@@ -43,6 +43,7 @@ ARCHIVE = ".zhfst"
 EXPECTED = "expected a file .aff, .dic or .zhfst; name one of the two files of Hunspell, or an archive of Giella"
 ENDINGS = (".aff", ".dic", ".aff.gz", ".dic.gz")
 MAX_NUMBER = 1 << 20
+BYTES = 0x80  # characters below are one byte in UTF-8
 ByAddition = Mapping[str, list[Affix]]
 
 
@@ -136,7 +137,8 @@ class _Builder:
     def __init__(self, dictionary: Dictionary) -> None:
         self._options, self._dictionary = dictionary.options, dictionary
         self._homonyms = {word: some for word, some in dictionary.homonyms().items() if word}
-        self._symbols = Symbols(self._texts(), Casing(self._options.encoding, self._options.language))
+        self._casing = Casing(self._options.encoding, self._options.language)
+        self._symbols = Symbols(self._texts(), self._casing)
         self._sets = FlagSets(dictionary)
         self._strings = _Strings(self._symbols)
 
@@ -171,7 +173,8 @@ class _Builder:
         lists = self._lists(suffixes, prefixes, rows.numbers[1:])
         options = self._table_options(rows.roots, layout.SUFFIX_LISTS + len(sets[1]))
         strings, string_ends = self._strings.arrays()
-        pages, blocks = self._symbols.pages(self._options.word_characters)
+        has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes())))
+        pages, blocks = self._symbols.pages(self._options.word_characters + "'" * has_apostrophes)
         return SpellerTable(
             header(self._options.encoding, self._options.language),
             options=options,
@@ -260,8 +263,9 @@ class _Builder:
             (layout.IGNORED, self._options.ignored),
             (layout.VOWEL, self._options.vowels),
             (layout.BEGINS_CONVERSION, firsts),
+            (layout.IS_BYTE, [chr(unit) for unit in self._symbols.units if unit < BYTES or not self._options.is_utf8]),
         ):
-            found[[symbol for char in chars for symbol in self._symbols.of(char)[:1]]] |= kind
+            found[[self._symbols[char] if char <= "\uffff" else self._symbols.of(char)[0] for char in chars]] |= kind
         return found
 
     def _rules(self) -> dict[str, Array]:
@@ -290,6 +294,7 @@ class _Builder:
             defined=self._sets.defined,
             has_second=self._dictionary.has_two_affixes,
             has_spaces=any(" " in text for text in chain(self._homonyms, (affix.add for affix in self._affixes()))),
+            has_free_capitals=self._has_free_capitals(),
             space_string=strings.number(" "),
             compound_rules=len(source.rules),
             **_switches(source),
@@ -302,6 +307,12 @@ class _Builder:
             setattr(found, name, first)
             setattr(found, f"{name}_end", end)
         return found.view(np.ndarray)
+
+    def _has_free_capitals(self) -> bool:
+        """Whether no word that may be refused and no affix has a capital."""
+        capitals, refused = self._casing.lower.keys(), {self._options.forbidden, self._options.rare * self._options.refuses_rare} - {0}
+        words = (word for word, some in self._homonyms.items() if any(not refused.isdisjoint(entry.flags) for entry in some))
+        return all(capitals.isdisjoint(text) for text in chain(words, (affix.add for affix in self._affixes())))
 
     def _affixes(self) -> Iterator[Affix]:
         return chain(self._dictionary.prefixes, self._dictionary.suffixes)

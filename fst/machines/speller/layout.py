@@ -13,6 +13,7 @@ and whether a string ends (`final`). So the sum of the skips on a path is the nu
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -35,12 +36,13 @@ ENTRY = RowFormat(
 )
 PAGE_BITS = 7
 PAGES = 1 << 16 - PAGE_BITS
-LETTER, SYMBOL = 1 << 15, (1 << 15) - 1  # a bit of `units`, and the mask of the symbol
+LETTER, CONVERTED, SYMBOL = 1 << 15, 1 << 14, (1 << 14) - 1  # bits of `units`, and the mask of the symbol
 WORDS, TEXTS = 0, 1  # modes
+PLAIN, PLAIN_IN_LOWER = 1, 2  # bits of `Arguments.plain`
 MASK_BITS = 64
 
 # The kinds of symbols.
-IGNORED, VOWEL, BEGINS_CONVERSION = 1, 2, 4
+IGNORED, VOWEL, BEGINS_CONVERSION, IS_BYTE = 1, 2, 4, 8  # IS_BYTE: one byte in the encoding of the dictionary
 
 # The bits of a set of flags.
 NEEDS_AFFIX, FORBIDDEN, KEEPS_CASE, CIRCUMFIX, ONLY_IN_COMPOUND = (1 << bit for bit in range(5))
@@ -63,7 +65,6 @@ ANY_NUMBER, OPTIONAL = 0, -1
 MAX_BYTES, MAX_CHARACTERS = 255, 99  # the longest word in UTF-8, and in an encoding of one byte for each character
 LIMIT = 1 << 9  # maximum number of symbols of a word after conversion, and of an affix
 SCRATCH, FIRST_FREE = LIMIT + 1, 3 * LIMIT + 2
-MAIN, TEXT = 1 << 14, 1 << 14
 ROWS = 256
 MOST_PARTS = 100
 MAX_RULE = 250
@@ -117,6 +118,7 @@ class Options(Fields, dtype=np.int64):
     simplifies_patterns: Scalar
     compound_rules: Scalar  # number of compound rules
     space_string: Scalar  # the string of a space
+    has_free_capitals: Scalar  # whether no stem that may be refused and no affix has a capital: no word is wrong because of a capital
     has_spaces: Scalar  # whether a stem or an affix has a space
     sign_dot: Scalar  # symbols
     sign_comma: Scalar
@@ -132,40 +134,57 @@ class Options(Fields, dtype=np.int64):
     dollar: Scalar
 
 
+POOLED = (  # the arrays of a table that are parts of `Arguments.pool`
+    *("lower", "upper", "kinds", "set_bits", "set_masks", "set_ends", "set_flags", "affixes", "affix_ends", "conditions", "parts"),
+    *("strings", "string_ends", "pattern_flags", "compound_rules", "rule_ends"),
+)
+
+
+class Places(Fields, dtype=np.int64):
+    """The place of each array of `POOLED` in `Arguments.pool`."""
+
+    lower: Scalar
+    upper: Scalar
+    kinds: Scalar
+    set_bits: Scalar
+    set_masks: Scalar  # the bit ``flag & 63`` for each flag of a set
+    set_ends: Scalar
+    set_flags: Scalar
+    affixes: Scalar
+    affix_ends: Scalar
+    conditions: Scalar
+    parts: Scalar
+    strings: Scalar
+    string_ends: Scalar
+    pattern_flags: Scalar
+    compound_rules: Scalar
+    rule_ends: Scalar
+    last_list: Scalar  # the last list of affixes
+    rule_items: Scalar  # number of elements of `compound_rules`
+
+
 class Arguments(NamedTuple):
-    """The arrays that kernels read; see `fst.machines.speller.table.SpellerTable`.
+    """The arrays that kernels read. Functions of kernels pass all of them to each other, so there are few.
 
     Attributes:
         mode: int64[1], `WORDS` if each row is a word, or `TEXTS` if rows are running text.
-        units: uint16[65536], the symbol of each UTF-16 unit, and `LETTER` for letters of words in running text.
-        entries, parts, set_masks: int64, the same bits as in the table.
-        set_masks: int64[sets], the bit ``flag & 63`` for each flag of the set.
-        plain: uint8[words], whether a stem is correct as it is.
+        options: see `Options`.
+        units: uint16[65536], the symbol of each UTF-16 unit; `LETTER` for letters of words in running text, and for the apostrophe if it
+            may be inside of words; and `CONVERTED` if a string of ICONV begins with the unit.
+        entries, word_lists, homonyms: the arrays of the table; `entries` as int64.
+        plain: uint8[words], `PLAIN` if a stem is correct as it is, and `PLAIN_IN_LOWER` if it is also correct in another case.
+        pool: int64[n], the arrays `POOLED`, one after another; places: the place of each.
     """
 
     mode: Array
     options: Options
+    places: Places
     units: Array
-    lower: Array
-    upper: Array
-    kinds: Array
     entries: Array
     word_lists: Array
-    plain: Array
     homonyms: Array
-    set_bits: Array
-    set_masks: Array
-    set_ends: Array
-    set_flags: Array
-    affixes: Array
-    affix_ends: Array
-    conditions: Array
-    parts: Array
-    strings: Array
-    string_ends: Array
-    pattern_flags: Array
-    compound_rules: Array
-    rule_ends: Array
+    plain: Array
+    pool: Array
 
 
 class Registers(Fields, dtype=np.int64):
@@ -191,42 +210,38 @@ class Work(NamedTuple):
     """The working arrays of one thread. `state` and `symbols` are as in `fst.tables.kernel_call.Work`; `symbols` is empty.
 
     Attributes:
-        main: int32[MAIN], the word that is checked, from 0; the word without a prefix, from `SCRATCH`; and compounds in which a pattern is
-            replaced, from `FIRST_FREE`. Each ends with the symbol 0.
-        tags: int64[ROWS], the word and the start of the walk in each row.
-        live: int32[ROWS], number of symbols of this walk.
-        nodes, numbers: int32 and int64[ROWS * (LIMIT + 1)], the state after each symbol; and twice the number of the
-            stem, plus 1 if a stem ends.
-        text: int32[TEXT], the words that are asked for, one after another.
-        parts: int64[MOST_PARTS + 10], the entry of each part of a compound; -1: none.
-        marks: int64[3 * (MAX_RULE + 2)], the positions from which a rule is tried again.
+        memory: int64[n], with these parts:
+            main: the word that is checked, from 0; the word without a prefix, from `SCRATCH`; and compounds in which a pattern is replaced,
+                from `FIRST_FREE`. Each ends with the symbol 0.
+            tags: the word and the start of the walk in each row.
+            live: number of symbols of this walk.
+            nodes, numbers: for each row, the state after each symbol; and twice the number of the stem, plus 1 if a stem ends.
+            text: the words that are asked for, one after another.
+            parts: the entry of each part of a compound; -1: none.
+            marks: the positions from which a rule is tried again.
     """
 
     state: State
     symbols: Array
     registers: Registers
-    main: Array
-    tags: Array
-    live: Array
-    nodes: Array
-    numbers: Array
-    text: Array
-    parts: Array
-    marks: Array
+    memory: Array
+
+
+SIZES = {
+    "main": 1 << 14,
+    "tags": ROWS,
+    "live": ROWS,
+    "nodes": ROWS * (LIMIT + 1),
+    "numbers": ROWS * (LIMIT + 1),
+    "text": 1 << 14,
+    "parts": MOST_PARTS + 10,
+    "marks": 3 * (MAX_RULE + 2),
+}
+MEMORY = dict(zip(SIZES, accumulate(SIZES.values(), initial=0), strict=False))  # the place of each part
 
 
 def new_work() -> Work:
     """Allocate the working arrays of one thread."""
-    return Work(
-        state=State(),
-        symbols=np.empty(0, np.uint16),
-        registers=Registers(),
-        main=np.zeros(MAIN, np.int32),
-        tags=np.full(ROWS, -1, np.int64),
-        live=np.zeros(ROWS, np.int32),
-        nodes=np.zeros(ROWS * (LIMIT + 1), np.int32),
-        numbers=np.zeros(ROWS * (LIMIT + 1), np.int64),
-        text=np.zeros(TEXT, np.int32),
-        parts=np.full(MOST_PARTS + 10, -1, np.int64),
-        marks=np.zeros(3 * (MAX_RULE + 2), np.int64),
-    )
+    memory = np.zeros(sum(SIZES.values()), np.int64)
+    memory[MEMORY["tags"] : MEMORY["live"]] = -1
+    return Work(State(), np.empty(0, np.uint16), Registers(), memory)

@@ -16,7 +16,7 @@ SWITCHES = (
     *("is_utf_8", "full_strip", "complex_prefixes", "sharp_s", "forbid_warn", "has_second", "has_syllable_flags"),
     *("has_second_in_compounds",),
     *("forbids_repeated", "forbids_replaced", "forbids_case", "forbids_triple", "simplifies_triple", "is_hungarian", "is_turkic"),
-    *("simplifies_patterns", "has_spaces"),
+    *("simplifies_patterns", "has_spaces", "has_free_capitals"),
 )
 SYMBOLS = (
     *("sign_dot", "sign_comma", "sign_hyphen", "sign_space", "sign_apostrophe", "sign_zero", "lower_s", "upper_s", "letter_sharp_s"),

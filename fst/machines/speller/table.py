@@ -24,16 +24,12 @@ from fst.core.jit import Deferred
 from fst.core.json_fields import TEXT, stored_as
 from fst.core.lazy import Lazy
 from fst.machines.speller import layout, nearest, proof
-from fst.machines.speller.layout import Arguments, Options, Work, new_work
+from fst.machines.speller.layout import Arguments, Options, Places, Work, new_work
 from fst.tables.header import Sections
 from fst.tables.kernel_call import SLACK, IdsOutput
 from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
-AS_STORED = (  # arrays that kernels read as they are stored
-    *("lower", "upper", "kinds", "word_lists", "homonyms", "set_bits", "set_ends", "set_flags", "affix_ends", "conditions"),
-    *("strings", "string_ends", "pattern_flags", "compound_rules", "rule_ends"),
-)
 IS_NOT_PLAIN = layout.FORBIDDEN | layout.NEEDS_AFFIX | layout.ONLY_IN_COMPOUND | layout.HIDDEN | layout.WARNS
 
 
@@ -172,29 +168,47 @@ class SpellerTable(Table):
 
     def arguments(self) -> Arguments:
         """The arrays of the table, in the form that the kernel reads."""
-        ends = self.set_ends.astype(np.int64)
-        sizes = ends[1:] - ends[:-1]
-        bits = np.uint64(1) << (self.set_flags.astype(np.uint64) % np.uint64(layout.MASK_BITS))
-        masks = np.zeros(len(self.set_bits), np.uint64)
-        np.bitwise_or.at(masks, np.repeat(np.arange(len(sizes)), sizes), bits)
-        firsts = self.set_bits[self.homonyms >> 1][self.word_lists]
+        parts = {name: self._masks if name == "set_masks" else getattr(self, name) for name in layout.POOLED}
+        starts = np.cumsum([0, *(part.size for part in parts.values())])
+        places = Places(**dict(zip(parts, starts.tolist(), strict=False)))
+        places.last_list, places.rule_items = len(self.affix_ends) - 2, len(self.compound_rules)
         return Arguments(
             mode=np.array([layout.WORDS]),
             options=self.named_options,
-            units=np.ascontiguousarray(self.blocks.astype(np.uint16).reshape(-1, 1 << layout.PAGE_BITS)[self.pages]).ravel(),
+            places=places,
+            units=self._units,
             entries=borrowable(self.entries, np.uint64).view(np.int64),
-            parts=borrowable(self.parts, np.uint64).ravel().view(np.int64),
-            affixes=borrowable(self.affixes, np.int32).ravel(),
-            set_masks=masks.view(np.int64),
-            plain=(((firsts & np.uint32(IS_NOT_PLAIN)) == 0) & self._reads_as_is).astype(np.uint8),
-            **{name: borrowable(getattr(self, name), getattr(self, name).dtype.newbyteorder("=").type) for name in AS_STORED},
+            word_lists=borrowable(self.word_lists, np.uint32),
+            homonyms=borrowable(self.homonyms, np.uint32),
+            plain=self._plain,
+            pool=np.concatenate([part.ravel().astype(part.dtype.newbyteorder("=")).astype(np.int64) for part in parts.values()]),
         )
 
     @property
-    def _reads_as_is(self) -> bool:
-        """Whether words are read from their beginning and without conversion."""
-        options = self.named_options
-        return not options.complex_prefixes and options.conversions == options.conversions_end
+    def _plain(self) -> Array:
+        """See `fst.machines.speller.layout.Arguments.plain`."""
+        firsts = self.set_bits[self.homonyms >> 1][self.word_lists]
+        is_plain = ((firsts & np.uint32(IS_NOT_PLAIN)) == 0) & (self.named_options.complex_prefixes == 0)
+        in_lower = is_plain & ((firsts & np.uint32(layout.KEEPS_CASE)) == 0)
+        found: Array = is_plain * np.uint8(layout.PLAIN) | in_lower * np.uint8(layout.PLAIN_IN_LOWER)
+        return found
+
+    @property
+    def _masks(self) -> Array:
+        """For each set of flags, the bit ``flag & 63`` for each of its flags."""
+        ends = self.set_ends.astype(np.int64)
+        bits = np.uint64(1) << (self.set_flags.astype(np.uint64) % np.uint64(layout.MASK_BITS))
+        masks = np.zeros(len(self.set_bits), np.uint64)
+        np.bitwise_or.at(masks, np.repeat(np.arange(len(masks)), ends[1:] - ends[:-1]), bits)
+        return masks
+
+    @property
+    def _units(self) -> Array:
+        """See `fst.machines.speller.layout.Arguments.units`."""
+        units = np.ascontiguousarray(self.blocks.astype(np.uint16).reshape(-1, 1 << layout.PAGE_BITS)[self.pages]).ravel()
+        begins = self.kinds[units & np.uint16(layout.SYMBOL)] & np.uint8(layout.BEGINS_CONVERSION)
+        units[begins != 0] |= np.uint16(layout.CONVERTED)
+        return units
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""

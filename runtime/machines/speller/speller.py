@@ -128,8 +128,8 @@ class Speller(PublicClass):
     def check_text(self, text: str | bytes, *, errors: str = "strict") -> list[Misspelling]:
         """Find the wrong words of a running text.
 
-        A word consists of letters and of the characters of the dictionary's option WORDCHARS. If the apostrophe is such a character, the
-        apostrophe of typesetting (U+2019) between letters belongs to a word, too.
+        A word consists of letters and of the characters of the dictionary's option WORDCHARS. An apostrophe (U+0027 or U+2019) between them
+        belongs to the word if the dictionary has words with apostrophes.
 
         Args:
             text: str, or bytes in UTF-8.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+from collections.abc import Sequence
 from pathlib import Path
 
 from fst.compile.sources.transducers.hunspell.files import partner
@@ -47,6 +48,12 @@ class Hunspell:
         texts = [(found[number] or b"").decode(self._encoding, "replace") for number in range(count)]
         self._library.Hunspell_free_list(self._handle, ctypes.byref(found), count)
         return texts
+
+    def check_all(self, words: Sequence[bytes]) -> None:
+        """Check many words in the encoding of the dictionary."""
+        spell, handle = self._library.Hunspell_spell, self._handle
+        for word in words:
+            spell(handle, word)
 
     def close(self) -> None:
         """Free the dictionary."""

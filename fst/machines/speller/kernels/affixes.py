@@ -9,8 +9,6 @@ Kernels check nothing, and require a table that has passed `Table.prove`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fst.core.jit import inlined, part
 from fst.machines.speller.kernels.constants import (
     ALONE,
@@ -28,10 +26,14 @@ from fst.machines.speller.kernels.constants import (
     IS_SECOND,
     KIND,
     LAST_PART,
+    LIVE,
+    MAIN,
     MAY_LACK_LAST,
     NEEDS_AFFIX,
+    NODES,
     NONE,
     NOT_EMPTY,
+    NUMBERS,
     ONLY_IN_COMPOUND,
     PERMITS,
     ROWS,
@@ -39,6 +41,7 @@ from fst.machines.speller.kernels.constants import (
     SET,
     STRIP,
     SUFFIX_LISTS,
+    TAGS,
     WIDTH,
 )
 from fst.machines.speller.kernels.stems import bits_of, has, look_up, next_of, set_of, stem_after, stem_at, step, walk
@@ -47,32 +50,38 @@ from fst.machines.speller.kernels.stems import bits_of, has, look_up, next_of, s
 @inlined
 def field(affix, column, table):
     """A field of an affix."""
-    return np.int64(table.affixes[affix * COLUMNS + column])
+    return table.pool[table.places.affixes + affix * COLUMNS + column]
 
 
 @inlined
 def flags_of(affix, table):
     """The bits of an affix's set of flags; 0 for no affix."""
-    return np.int64(table.set_bits[field(affix, SET, table)]) if affix != NONE else 0
+    return table.pool[table.places.set_bits + field(affix, SET, table)] if affix != NONE else 0
 
 
 @inlined
 def string_at(number, table):
     """The bounds of a string in `strings`."""
-    return np.int64(table.string_ends[number]), np.int64(table.string_ends[number + 1])
+    return table.pool[table.places.string_ends + number], table.pool[table.places.string_ends + number + 1]
 
 
 @inlined
 def list_of(number, first, table):
     """The list of affixes whose addition ends with a number of a walk. `first`: the first list of suffixes, or of prefixes."""
-    return min(first + (number >> 1), len(table.affix_ends) - 2)
+    return min(first + (number >> 1), table.places.last_list)
+
+
+@inlined
+def end_of_list(number, table):
+    """The first affix of a list, which is the end of the list before it."""
+    return table.pool[table.places.affix_ends + number]
 
 
 @inlined
 def accepts(piece, symbol, table):
     """Whether a part of a condition accepts a symbol."""
     width = (table.options.symbols + 63) >> 6
-    return table.parts[piece * width + (symbol >> 6)] >> (symbol & 63) & 1 != 0
+    return table.pool[table.places.parts + (piece * width + (symbol >> 6))] >> (symbol & 63) & 1 != 0
 
 
 @part
@@ -85,11 +94,11 @@ def fits_end(affix, start, end, first, size, table, work):
     for back in range(count):
         at = stop - 1 - back
         if at >= begin:
-            symbol = np.int64(table.strings[at])
+            symbol = table.pool[table.places.strings + at]
         else:
             at = size - 1 - (back - (stop - begin))
-            symbol = np.int64(work.main[start + at]) if at < end - start else np.int64(table.strings[first + at - (end - start)])
-        if not accepts(np.int64(table.conditions[place + back]), symbol, table):
+            symbol = work.memory[MAIN + start + at] if at < end - start else table.pool[table.places.strings + first + at - (end - start)]
+        if not accepts(table.pool[table.places.conditions + place + back], symbol, table):
             return False
     return True
 
@@ -105,8 +114,8 @@ def fits_start(affix, start, end, table, work):
     if count > size:
         return False
     for at in range(count):
-        symbol = np.int64(table.strings[begin + at]) if at < stop - begin else np.int64(work.main[start + at - (stop - begin)])
-        if not accepts(np.int64(table.conditions[place + at]), symbol, table):
+        symbol = table.pool[table.places.strings + begin + at] if at < stop - begin else work.memory[MAIN + start + at - (stop - begin)]
+        if not accepts(table.pool[table.places.conditions + place + at], symbol, table):
             return False
     return True
 
@@ -130,7 +139,7 @@ def is_allowed(bits, prefix_bits, has_prefix, is_second, place, is_first_list, t
 @part
 def entry_of_suffix(affix, start, end, first, last, size, row, crosses, prefix, second, needed, place, table, work):
     """The entry of a string of which a suffix leaves the first `size` symbols; see `find_suffix`."""
-    if (size == 0 and not table.options.full_strip) or size > work.live[row] + last - first:
+    if (size == 0 and not table.options.full_strip) or size > work.memory[LIVE + row] + last - first:
         return NONE
     begin, stop = string_at(field(affix, STRIP, table), table)
     if size <= end - start:
@@ -140,12 +149,12 @@ def entry_of_suffix(affix, start, end, first, last, size, row, crosses, prefix, 
     if entry == NONE or not fits_end(affix, start, end, first, size, table, work):
         return NONE
     own, flag = field(affix, SET, table), field(affix, FLAG, table)
-    own_bits = np.int64(table.set_bits[own])
+    own_bits = table.pool[table.places.set_bits + own]
     if second and not has(own, second, table):
         return NONE
     while entry != NONE:
         some = set_of(entry, table)
-        bits = np.int64(table.set_bits[some])
+        bits = table.pool[table.places.set_bits + some]
         fits = has(some, flag, table) or (prefix != NONE and has(field(prefix, SET, table), flag, table))
         if fits and crosses:
             of_prefix = field(prefix, FLAG, table)
@@ -161,12 +170,12 @@ def entry_of_suffix(affix, start, end, first, last, size, row, crosses, prefix, 
 @part
 def stem_after_two(row, size, first, last, begin, stop, table, work):
     """As `stem_after`, for the symbols of two strings in succession."""
-    if size > work.live[row]:
+    if size > work.memory[LIVE + row]:
         return NONE
-    node, number = np.int64(work.nodes[row * WIDTH + size]), np.int64(work.numbers[row * WIDTH + size])
+    node, number = work.memory[NODES + row * WIDTH + size], work.memory[NUMBERS + row * WIDTH + size]
     for turn in range(2):
         for at in range(first if turn == 0 else begin, last if turn == 0 else stop):
-            node, number = step(table.entries, node, number, np.int64(table.strings[at]))
+            node, number = step(table.entries, node, number, table.pool[table.places.strings + at])
             if node == DEAD:
                 return NONE
     return stem_at(number, table, work)
@@ -176,8 +185,8 @@ def stem_after_two(row, size, first, last, begin, stop, table, work):
 def symbol_before(back, end, first, last, table, work):
     """The symbol of a string at a distance from its end."""
     if back < last - first:
-        return np.int64(table.strings[last - 1 - back])
-    return np.int64(work.main[end - 1 - (back - (last - first))])
+        return table.pool[table.places.strings + last - 1 - back]
+    return work.memory[MAIN + end - 1 - (back - (last - first))]
 
 
 @part
@@ -197,7 +206,7 @@ def find_suffix(start, end, first, last, row, crosses, prefix, second, needed, p
     size, node, number, depth = end - start + last - first, table.options.suffix_root, I0, I0
     found = I0
     while True:
-        for affix in range(np.int64(table.affix_ends[found]), np.int64(table.affix_ends[found + 1])):
+        for affix in range(end_of_list(found, table), end_of_list(found + 1, table)):
             registers.steps -= 1
             bits = flags_of(affix, table)
             if crosses and not field(affix, KIND, table) & CROSSES:
@@ -239,7 +248,7 @@ def find_two_suffixes(start, end, row, crosses, prefix, needed, table, work):
     registers = work.registers
     size, node, number, depth, found = end - start, table.options.suffix_root, I0, I0, I0
     while True:
-        for affix in range(np.int64(table.affix_ends[found]), np.int64(table.affix_ends[found + 1])):
+        for affix in range(end_of_list(found, table), end_of_list(found + 1, table)):
             registers.steps -= 1
             kind, left = field(affix, KIND, table), size - depth
             if not kind & IS_SECOND or (crosses and not kind & CROSSES) or (left == 0 and not table.options.full_strip):
@@ -261,7 +270,7 @@ def find_two_suffixes(start, end, row, crosses, prefix, needed, table, work):
         while True:
             if depth == size or registers.steps < 0:
                 return NONE
-            node, number = step(table.entries, node, number, np.int64(work.main[end - 1 - depth]))
+            node, number = step(table.entries, node, number, work.memory[MAIN + end - 1 - depth])
             if node == DEAD:
                 return NONE
             depth += 1
@@ -280,7 +289,7 @@ def find_prefix(start, end, two, needed, place, table, work):
     registers.extra = 0
     node, number, depth, found = table.options.prefix_root, I0, I0, I1
     while True:
-        for affix in range(np.int64(table.affix_ends[found]), np.int64(table.affix_ends[found + 1])):
+        for affix in range(end_of_list(found, table), end_of_list(found + 1, table)):
             registers.steps -= 1
             bits = flags_of(affix, table)
             if not two and place == ALONE and bits & ONLY_IN_COMPOUND:
@@ -295,7 +304,7 @@ def find_prefix(start, end, two, needed, place, table, work):
         while True:
             if start + depth == end or registers.steps < 0:
                 return NONE
-            node, number = step(table.entries, node, number, np.int64(work.main[start + depth]))
+            node, number = step(table.entries, node, number, work.memory[MAIN + start + depth])
             if node == DEAD:
                 return NONE
             depth += 1
@@ -331,13 +340,13 @@ def put_scratch(affix, start, end, table, work):
     begin, stop = string_at(field(affix, STRIP, table), table)
     at = SCRATCH
     for place in range(begin, stop):
-        work.main[at] = table.strings[place]
+        work.memory[MAIN + at] = table.pool[table.places.strings + place]
         at += 1
     for place in range(start, end):
-        work.main[at] = work.main[place]
+        work.memory[MAIN + at] = work.memory[MAIN + place]
         at += 1
-    work.main[at] = 0
-    work.tags[SCRATCH & (ROWS - 1)] = NONE
+    work.memory[MAIN + at] = 0
+    work.memory[TAGS + (SCRATCH & (ROWS - 1))] = NONE
     return at
 
 

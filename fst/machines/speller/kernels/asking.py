@@ -21,6 +21,8 @@ from fst.machines.speller.kernels.constants import (
     RIGHT,
     STEPS,
     SYMBOL,
+    TEXT,
+    TEXT_SIZE,
     UNKNOWN,
     WARNS,
     WRONG,
@@ -48,7 +50,7 @@ def asked(first, last, free, table, work):
     """
     options, registers, start, end = table.options, work.registers, first, last
     registers.steps -= 1
-    if registers.steps < 0 or registers.depth > MOST_DEPTH or free + 2 * LIMIT > len(work.text):
+    if registers.steps < 0 or registers.depth > MOST_DEPTH or free + 2 * LIMIT > TEXT_SIZE:
         return WRONG, start, end, free
     if options.conversions < options.conversions_end:
         start, end = free, converted(first, last, free, table, work)
@@ -106,10 +108,10 @@ def is_correct(first, last, free, table, work):
         size = high - low
         if size == 1 or size > end - start:
             continue
-        begins = table.strings[low] == options.caret and occurs(low + 1, high, start, work, table)
+        begins = table.pool[table.places.strings + low] == options.caret and occurs(low + 1, high, start, work, table)
         if begins and is_correct(start + size - 1, end, free, table, work):
             return closed(work)
-        ends = table.strings[high - 1] == options.dollar and occurs(low, high - 1, end - size + 1, work, table)
+        ends = table.pool[table.places.strings + high - 1] == options.dollar and occurs(low, high - 1, end - size + 1, work, table)
         if ends and is_correct(start, end - size + 1, free, table, work):
             return closed(work)
     for turn in range(2):
@@ -125,7 +127,7 @@ def is_correct(first, last, free, table, work):
             if is_correct(place + size, end, free, table, work):
                 if is_correct(start, place, free, table, work):
                     return closed(work)
-                has_hyphen = options.is_hungarian and size == 1 and table.strings[low] == options.sign_hyphen
+                has_hyphen = options.is_hungarian and size == 1 and table.pool[table.places.strings + low] == options.sign_hyphen
                 if has_hyphen and is_correct(start, place + 1, free, table, work):
                     return closed(work)
     registers.depth -= 1
@@ -139,6 +141,6 @@ def is_correct_word(text, start, end, table, work):
     if size > MAX_BYTES or is_too_long(text, start, end, table):
         return False
     for place in range(size):
-        work.text[place] = table.units[text[start + place]] & SYMBOL
+        work.memory[TEXT + place] = table.units[text[start + place]] & SYMBOL
     registers.steps, registers.depth = STEPS, 0
     return is_correct(I0, size, size, table, work)

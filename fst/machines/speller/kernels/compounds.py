@@ -16,14 +16,21 @@ from fst.core.jit import inlined, part
 from fst.machines.speller.kernels.affixes import find_affixes, string_at
 from fst.machines.speller.kernels.constants import (
     ALONE,
+    BEGIN,
+    COMPOUND,
     COMPOUND_STEPS,
     DEAD,
     FORBIDDEN,
     I0,
     I1,
+    IS_BYTE,
     LIMIT,
+    LIVE,
+    MAIN,
+    MAIN_SIZE,
     MOST_PARTS,
     NONE,
+    NUMBERS,
     ROOT,
     SKIP,
     STOP,
@@ -39,8 +46,8 @@ from fst.machines.speller.kernels.stems import bits_of, look_up, step, walk
 def stem_length(place, word, table, work):
     """The length of the stem of a number, if the symbols from a place of `work.main` begin with this stem; else `NONE`."""
     row = walk(place, table, work)
-    for size in range(work.live[row] + 1):
-        if work.numbers[row * WIDTH + size] == word * 2 + 1:
+    for size in range(work.memory[LIVE + row] + 1):
+        if work.memory[NUMBERS + row * WIDTH + size] == word * 2 + 1:
             return size
     return NONE
 
@@ -55,7 +62,7 @@ def is_stem_of(start, end, word, table, work):
             target, number = step(entries, node, I0, symbol)
             if target != DEAD and number >> 1 <= left:  # the last such transition leads to the stem
                 after, skip, last = target, number >> 1, symbol
-        if after == DEAD or last != work.main[at]:
+        if after == DEAD or last != work.memory[MAIN + at]:
             return False
         node, left = after, left - skip
     return True
@@ -99,21 +106,21 @@ def undone(start, place, end, pattern, table, work):
     first = table.options.patterns + 3 * (pattern - 1)
     begin = at = work.registers.top
     for source in range(start, place):
-        work.main[at] = work.main[source]
+        work.memory[MAIN + at] = work.memory[MAIN + source]
         at += 1
     boundary = at
     for side in range(2):
         low, high = string_at(first + side, table)
         for source in range(low, high):
-            work.main[at] = table.strings[source]
+            work.memory[MAIN + at] = table.pool[table.places.strings + source]
             at += 1
         if side == 0:
             boundary = at
     low, high = string_at(first + 2, table)
     for source in range(place + high - low, end):
-        work.main[at] = work.main[source]
+        work.memory[MAIN + at] = work.memory[MAIN + source]
         at += 1
-    work.main[at] = 0
+    work.memory[MAIN + at] = 0
     forget(work)
     return begin, boundary, at
 
@@ -153,10 +160,13 @@ def compound(start, end, number, syllables, index, is_moved, table, work):
         index: the number of parts before it.
         is_moved: whether the Hungarian rule for hyphens applies.
     """
-    options, registers, main = table.options, work.registers, work.main
+    options, registers = table.options, work.registers
     by_rule, top = registers.by_rule, registers.top
-    place, by_rules, pattern = start + least_size(start, end, table), by_rule, I0
+    first_turn = by_rule if options.defined & (COMPOUND | BEGIN) else I1  # without these flags, only rules make compounds
+    place, by_rules, pattern = start + least_size(start, end, table), first_turn, I0
     while place <= end - options.compound_min:
+        if by_rules and first_turn and place - start > work.memory[LIVE + walk(start, table, work)]:
+            return NONE  # no stem is so long
         registers.steps -= COMPOUND_STEPS
         if registers.steps < 0:
             return NONE
@@ -186,22 +196,30 @@ def compound(start, end, number, syllables, index, is_moved, table, work):
                 if found >= 0 or found == STOP:
                     registers.top, registers.word = top, word
                     return max(found, NONE)
-                if turn or not options.simplifies_triple or boundary - begin <= 2 or main[boundary - 1] != main[boundary - 2]:
+                if turn or not options.simplifies_triple or not is_double(begin, boundary, table, work):
                     break
                 boundary -= 1
         registers.top = top
         if first == STOP:
             return NONE
-        if first != SKIP and not by_rules and options.simplifies_patterns and top + 2 * (end - start) + 3 * LIMIT < len(main):
+        if first != SKIP and not by_rules and options.simplifies_patterns and top + 2 * (end - start) + 3 * LIMIT < MAIN_SIZE:
             pattern = next_pattern(pattern + 1, place, end, table, work)
             if pattern:
                 continue
         pattern = 0
         if by_rules or number or not options.compound_rules:
-            place, by_rules = place + 1, by_rule
+            place, by_rules = place + 1, first_turn
         else:
             by_rules = I1
     return NONE
+
+
+@inlined
+def is_double(begin, boundary, table, work):
+    """Whether a part of at least three symbols ends with two equal symbols, of one byte each."""
+    if not table.pool[table.places.kinds + work.memory[MAIN + boundary - 1]] & IS_BYTE:
+        return False
+    return boundary - begin > 2 and work.memory[MAIN + boundary - 1] == work.memory[MAIN + boundary - 2]
 
 
 @inlined

@@ -45,7 +45,9 @@ CROSSES, IS_SECOND, IS_EXTRA, MAY_LACK_LAST = (
         layout.MAY_LACK_LAST,
     )
 )
-IGNORED, VOWEL, BEGINS_CONVERSION = (np.int64(n) for n in (layout.IGNORED, layout.VOWEL, layout.BEGINS_CONVERSION))
+IGNORED, VOWEL, BEGINS_CONVERSION, IS_BYTE = (
+    np.int64(n) for n in (layout.IGNORED, layout.VOWEL, layout.BEGINS_CONVERSION, layout.IS_BYTE)
+)
 NEEDS_AFFIX, FORBIDDEN, KEEPS_CASE, CIRCUMFIX, ONLY_IN_COMPOUND = (
     np.int64(number)
     for number in (
@@ -95,4 +97,7 @@ MOST_PARTS, MAX_RULE, STEPS, COMPOUND_STEPS, MOST_COMPOUND_STEPS = (
     )
 )
 MAX_BYTES, MAX_CHARACTERS = (np.int64(n) for n in (layout.MAX_BYTES, layout.MAX_CHARACTERS))
-SYMBOL, LETTER, TEXTS = (np.int64(n) for n in (layout.SYMBOL, layout.LETTER, layout.TEXTS))
+PLAIN_IN_LOWER = np.int64(layout.PLAIN_IN_LOWER)
+SYMBOL, CONVERTED, LETTER, TEXTS = (np.int64(n) for n in (layout.SYMBOL, layout.CONVERTED, layout.LETTER, layout.TEXTS))
+MAIN, TAGS, LIVE, NODES, NUMBERS, TEXT, PARTS, MARKS = (np.int64(number) for number in layout.MEMORY.values())
+MAIN_SIZE, TEXT_SIZE, PARTS_SIZE = (np.int64(layout.SIZES[name]) for name in ("main", "text", "parts"))

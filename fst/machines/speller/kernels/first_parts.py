@@ -21,6 +21,8 @@ from fst.machines.speller.kernels.constants import (
     HU_FIRST,
     HU_SUFFIX,
     I0,
+    IS_BYTE,
+    MAIN,
     MIDDLE,
     NEEDS_AFFIX,
     NONE,
@@ -39,14 +41,14 @@ def syllables_of(start, end, table, work):
     count = 0
     if table.options.most_syllables:
         for at in range(start, end):
-            count += np.int64(table.kinds[work.main[at]] & VOWEL) >> 1
+            count += np.int64(table.pool[table.places.kinds + work.memory[MAIN + at]] & VOWEL) >> 1
     return count
 
 
 @inlined
 def pattern_flag(pattern, side, table):
     """The flag that a part must have at a replaced pattern; 0: no pattern, or any flag. `pattern`: the number of the pattern, from 1."""
-    return np.int64(table.pattern_flags[2 * (pattern - 1) + side]) if pattern else 0
+    return table.pool[table.places.pattern_flags + 2 * (pattern - 1) + side] if pattern else 0
 
 
 @inlined
@@ -76,24 +78,25 @@ def affix_bits(work, table):
 @part
 def is_case_change(place, table, work):
     """Whether a part begins or ends with a capital at a boundary inside of a word [cpdcase_check]."""
-    left, right = np.int64(work.main[place - 1]), np.int64(work.main[place])
+    left, right = work.memory[MAIN + place - 1], work.memory[MAIN + place]
     hyphen = table.options.sign_hyphen
     if left == hyphen or right == hyphen:
         return False
     if table.options.is_utf_8:
-        return table.upper[left] == left or table.upper[right] == right
-    return table.lower[left] != left or table.lower[right] != right
+        return table.pool[table.places.upper + left] == left or table.pool[table.places.upper + right] == right
+    return table.pool[table.places.lower + left] != left or table.pool[table.places.lower + right] != right
 
 
 @part
-def is_triple(start, place, end, work):
-    """Whether a letter occurs three times at a boundary."""
-    main = work.main
-    if main[place - 1] != main[place]:
+def is_triple(start, place, end, table, work):
+    """Whether a letter occurs three times at a boundary. As in Hunspell, this is a letter of one byte."""
+    if not table.pool[table.places.kinds + work.memory[MAIN + place]] & IS_BYTE:
         return False
-    if place - start > 1 and main[place - 1] == main[place - 2]:
+    if work.memory[MAIN + place - 1] != work.memory[MAIN + place]:
+        return False
+    if place - start > 1 and work.memory[MAIN + place - 1] == work.memory[MAIN + place - 2]:
         return True
-    return place + 1 < end and main[place - 1] == main[place + 1]
+    return place + 1 < end and work.memory[MAIN + place - 1] == work.memory[MAIN + place + 1]
 
 
 @part
@@ -196,7 +199,7 @@ def is_first(entry, start, place, end, number, pattern, is_moved, table, work):
         return not lacks(entry, pattern_flag(pattern, I0, table), table)
     if registers.by_rule:
         return True
-    if options.forbids_triple and is_triple(start, place, end, work):
+    if options.forbids_triple and is_triple(start, place, end, table, work):
         return False
     return not (options.forbids_case and is_case_change(place, table, work))
 

@@ -30,12 +30,16 @@ from fst.machines.speller.kernels.constants import (
     IN_TITLE,
     INITIAL_CAPITAL,
     KEEPS_CASE,
+    MAIN,
     MOST_COMPOUND_STEPS,
     MOST_SHARPS,
     MOVED,
     NEEDS_AFFIX,
     NONE,
     ONLY_IN_COMPOUND,
+    PARTS,
+    PARTS_SIZE,
+    TEXT,
 )
 from fst.machines.speller.kernels.rules import forget
 from fst.machines.speller.kernels.stems import bits_of, look_up, next_of
@@ -53,34 +57,34 @@ def put(start, end, form, second, sharps, dot, table, work):
         sharps: bits for the first pairs of "s" of the form, from the left: whether a pair is "ß".
         dot: whether a dot follows the word.
     """
-    main, size, pair, place, options = work.main, 0, 0, start, table.options
+    size, pair, place, options = 0, 0, start, table.options
     while place < end:
-        symbol = np.int64(work.text[place])
+        symbol = work.memory[TEXT + place]
         if form != AS_IT_IS:
-            symbol = np.int64(table.lower[symbol])
+            symbol = table.pool[table.places.lower + symbol]
             if sharps and not (place == start and form >= IN_TITLE) and is_pair(place, end, table, work):
                 if sharps >> pair & 1:
                     symbol = options.letter_sharp_s
                 else:
-                    main[size] = symbol
+                    work.memory[MAIN + size] = symbol
                     size += 1
                 place += 1
                 pair += 1
             if place == start and form >= IN_TITLE:
-                symbol = options.letter_dotted_i if form == IN_DOTTED_TITLE else np.int64(table.upper[symbol])
+                symbol = options.letter_dotted_i if form == IN_DOTTED_TITLE else table.pool[table.places.upper + symbol]
             if place - start == second:
-                symbol = np.int64(table.upper[symbol])
-        if not table.kinds[symbol] & IGNORED:
-            main[size] = symbol
+                symbol = table.pool[table.places.upper + symbol]
+        if not table.pool[table.places.kinds + symbol] & IGNORED:
+            work.memory[MAIN + size] = symbol
             size += 1
         place += 1
-    if dot and not table.kinds[options.sign_dot] & IGNORED:
-        main[size] = options.sign_dot
+    if dot and not table.pool[table.places.kinds + options.sign_dot] & IGNORED:
+        work.memory[MAIN + size] = options.sign_dot
         size += 1
-    main[size] = 0
+    work.memory[MAIN + size] = 0
     if options.complex_prefixes:
         for at in range(size >> 1):
-            main[at], main[size - 1 - at] = main[size - 1 - at], main[at]
+            work.memory[MAIN + at], work.memory[MAIN + size - 1 - at] = work.memory[MAIN + size - 1 - at], work.memory[MAIN + at]
     work.registers.length = size
     forget(work)
 
@@ -129,12 +133,13 @@ def entry_of_compound(size, table, work):
     registers.top, registers.by_rule = FIRST_FREE, 0
     left = registers.steps
     registers.steps = min(left, MOST_COMPOUND_STEPS)
-    for at in range(len(work.parts)):
-        work.parts[at] = NONE
+    if options.compound_rules:
+        for at in range(min(size + 2, PARTS_SIZE)):
+            work.memory[PARTS + at] = NONE
     entry = compound(I0, size, I0, I0, I0, I0, table, work)
     registers.steps = left - MOST_COMPOUND_STEPS + registers.steps if left > MOST_COMPOUND_STEPS else registers.steps
-    if entry == NONE and options.is_hungarian and work.main[size - 1] == options.sign_hyphen:
-        work.main[size - 1] = 0
+    if entry == NONE and options.is_hungarian and work.memory[MAIN + size - 1] == options.sign_hyphen:
+        work.memory[MAIN + size - 1] = 0
         forget(work)
         registers.top, registers.by_rule = FIRST_FREE, 0
         entry = compound(I0, size - 1, MOVED, I0, I0, I1, table, work)
@@ -171,7 +176,7 @@ def in_capitals(start, end, dots, table, work):
     if entry != NONE:
         return entry
     place = start
-    while place < end and work.text[place] != options.sign_apostrophe:
+    while place < end and work.memory[TEXT + place] != options.sign_apostrophe:
         place += 1
     if place < end:
         if place < end - 1:
@@ -200,7 +205,7 @@ def keeps_case(entry, table):
 def in_other_case(start, end, kind, dots, table, work):
     """The entry of a word with a capital at its beginning, or in upper case."""
     options, registers = table.options, work.registers
-    is_all, is_dotted = np.int64(kind == ALL_CAPITALS), options.is_utf_8 and work.text[start] == options.letter_dotted_i
+    is_all, is_dotted = np.int64(kind == ALL_CAPITALS), options.is_utf_8 and work.memory[TEXT + start] == options.letter_dotted_i
     form = AS_IT_IS if not is_all else (IN_DOTTED_TITLE if is_dotted else IN_TITLE)
     entry = entry_of(start, end, form, I0, 1 - is_all, table, work)
     if registers.info & FORBIDDEN_INFO:

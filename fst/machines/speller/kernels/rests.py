@@ -19,6 +19,7 @@ from fst.machines.speller.kernels.constants import (
     LAST_PART,
     NEEDS_AFFIX,
     NONE,
+    PARTS,
     ROOT,
     SKIP,
     STOP,
@@ -78,7 +79,7 @@ def rest_as_root(first, first_word, start, place, end, begin, stop, number, syll
     entry = rest_alone(begin, stop, index, pattern, table, work)
     if entry == NONE:
         return NONE
-    if registers.by_rule and work.parts[index + 1] != NONE:
+    if registers.by_rule and work.memory[PARTS + index + 1] != NONE:
         return first
     word, bits = registers.word, bits_of(entry, table)
     if options.is_hungarian and bits & HU_I and not bits & HU_J:

@@ -5,24 +5,36 @@ Kernels check nothing, and require a table that has passed `Table.prove`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fst.core.jit import inlined, part
 from fst.machines.speller.kernels.affixes import find_affixes, string_at
-from fst.machines.speller.kernels.constants import ALONE, COUNT, I0, LIMIT, NONE, NOT_EMPTY, OPTIONAL, PATTERN_PLACE, WORD_PLACE
+from fst.machines.speller.kernels.constants import (
+    ALONE,
+    COUNT,
+    I0,
+    LIMIT,
+    MAIN,
+    MAIN_SIZE,
+    MARKS,
+    NONE,
+    NOT_EMPTY,
+    OPTIONAL,
+    PARTS,
+    PATTERN_PLACE,
+    WORD_PLACE,
+)
 from fst.machines.speller.kernels.stems import bits_of, has, look_up, set_of
 
 
 @inlined
 def is_repeated(rule, end, table):
     """Whether the item of a rule is followed by ``*`` or ``?``."""
-    return rule + 1 < end and table.compound_rules[rule + 1] <= 0
+    return rule + 1 < end and table.pool[table.places.compound_rules + rule + 1] <= 0
 
 
 @inlined
 def part_has(number, flag, table, work):
     """Whether a part of the compound has a flag."""
-    entry = work.parts[number]
+    entry = work.memory[PARTS + number]
     return entry != NONE and has(set_of(entry, table), flag, table)
 
 
@@ -31,12 +43,13 @@ def fits_rules(last, entry, is_whole, table, work):
     """Whether the parts of the compound, of which the entry is the last one, begin like a rule or, if `is_whole`, fit a rule
     [defcpd_check].
     """
-    work.parts[last] = entry
+    work.memory[PARTS + last] = entry
     if bits_of(entry, table) & NOT_EMPTY and is_in_rules(entry, table):
         for number in range(table.options.compound_rules):
-            if fits_rule(np.int64(table.rule_ends[number]), np.int64(table.rule_ends[number + 1]), last, is_whole, table, work):
+            begin, end = table.pool[table.places.rule_ends + number], table.pool[table.places.rule_ends + number + 1]
+            if fits_rule(begin, end, last, is_whole, table, work):
                 return True
-    work.parts[last] = NONE
+    work.memory[PARTS + last] = NONE
     return False
 
 
@@ -44,8 +57,8 @@ def fits_rules(last, entry, is_whole, table, work):
 def is_in_rules(entry, table):
     """Whether an entry has a flag of a rule."""
     some = set_of(entry, table)
-    for at in range(len(table.compound_rules)):
-        flag = np.int64(table.compound_rules[at])
+    for at in range(table.places.rule_items):
+        flag = table.pool[table.places.compound_rules + at]
         if flag > 0 and has(some, flag, table):
             return True
     return False
@@ -54,15 +67,16 @@ def is_in_rules(entry, table):
 @part
 def fits_rule(begin, end, last, is_whole, table, work):
     """As `fits_rules`, for one rule."""
-    marks, depth = work.marks, 0
+    depth = 0
     rule, word, fits, fits_repeated = begin, 0, True, True
     while True:
         while rule < end and word <= last:
             if is_repeated(rule, end, table):
-                flag, most = np.int64(table.compound_rules[rule]), word if table.compound_rules[rule + 1] == OPTIONAL else last
+                flag = table.pool[table.places.compound_rules + rule]
+                most = word if table.pool[table.places.compound_rules + rule + 1] == OPTIONAL else last
                 fits_repeated = True
                 rule += 2
-                marks[3 * depth + PATTERN_PLACE], marks[3 * depth + WORD_PLACE] = rule, word
+                work.memory[MARKS + 3 * depth + PATTERN_PLACE], work.memory[MARKS + 3 * depth + WORD_PLACE] = rule, word
                 while word <= most:
                     if not part_has(word, flag, table, work):
                         fits_repeated = False
@@ -70,14 +84,14 @@ def fits_rule(begin, end, last, is_whole, table, work):
                     word += 1
                 if word <= last:
                     fits_repeated = False
-                marks[3 * depth + COUNT] = word - marks[3 * depth + WORD_PLACE]
-                if marks[3 * depth + COUNT] > 0:
+                work.memory[MARKS + 3 * depth + COUNT] = word - work.memory[MARKS + 3 * depth + WORD_PLACE]
+                if work.memory[MARKS + 3 * depth + COUNT] > 0:
                     depth += 1
                 if fits_repeated:
                     break
             else:
                 fits_repeated = True
-                if not part_has(word, np.int64(table.compound_rules[rule]), table, work):
+                if not part_has(word, table.pool[table.places.compound_rules + rule], table, work):
                     fits = False
                     break
                 rule += 1
@@ -94,10 +108,10 @@ def fits_rule(begin, end, last, is_whole, table, work):
             break
         while True:
             fits = True
-            marks[3 * depth - 3 + COUNT] -= 1
-            rule = marks[3 * depth - 3 + PATTERN_PLACE]
-            word = marks[3 * depth - 3 + WORD_PLACE] + marks[3 * depth - 3 + COUNT]
-            if marks[3 * depth - 3 + COUNT] >= 0:
+            work.memory[MARKS + 3 * depth - 3 + COUNT] -= 1
+            rule = work.memory[MARKS + 3 * depth - 3 + PATTERN_PLACE]
+            word = work.memory[MARKS + 3 * depth - 3 + WORD_PLACE] + work.memory[MARKS + 3 * depth - 3 + COUNT]
+            if work.memory[MARKS + 3 * depth - 3 + COUNT] >= 0:
                 break
             depth -= 1
             if depth == 0:
@@ -118,7 +132,7 @@ def is_at(number, place, end, table, work):
     if stop - begin > end - place:
         return False
     for at in range(begin, stop):  # noqa: SIM110 - kernels have no generators
-        if work.main[place + at - begin] != table.strings[at]:
+        if work.memory[MAIN + place + at - begin] != table.pool[table.places.strings + at]:
             return False
     return True
 
@@ -139,7 +153,7 @@ def is_forbidden_pair(start, place, end, left, left_word, right, table, work):
     first = options.patterns
     while first < options.patterns_end:
         flags = 2 * ((first - options.patterns) // 3)
-        left_flag, right_flag = np.int64(table.pattern_flags[flags]), np.int64(table.pattern_flags[flags + 1])
+        left_flag, right_flag = table.pool[table.places.pattern_flags + flags], table.pool[table.places.pattern_flags + flags + 1]
         begin, stop = string_at(first, table)
         if (
             is_at(first + 1, place, end, table, work)
@@ -148,7 +162,7 @@ def is_forbidden_pair(start, place, end, left, left_word, right, table, work):
         ):
             if begin == stop:
                 return True
-            if table.strings[begin] == options.sign_zero:
+            if table.pool[table.places.strings + begin] == options.sign_zero:
                 if ends_stem(start, place, left_word, table, work):
                     return True
             elif place - start >= stop - begin and is_at(first, place - (stop - begin), end, table, work):
@@ -168,18 +182,18 @@ def is_word_replaced(start, end, place, size, first, last, table, work):
     """Whether a part of `work.main` is a word if `size` symbols at a place are replaced by elements of `strings`."""
     begin = work.registers.top
     at = begin
-    if at + end - start + last - first + 1 >= len(work.main):
+    if at + end - start + last - first + 1 >= MAIN_SIZE:
         return False
     for source in range(start, place):
-        work.main[at] = work.main[source]
+        work.memory[MAIN + at] = work.memory[MAIN + source]
         at += 1
     for source in range(first, last):
-        work.main[at] = table.strings[source]
+        work.memory[MAIN + at] = table.pool[table.places.strings + source]
         at += 1
     for source in range(place + size, end):
-        work.main[at] = work.main[source]
+        work.memory[MAIN + at] = work.memory[MAIN + source]
         at += 1
-    work.main[at] = 0
+    work.memory[MAIN + at] = 0
     if at - begin > LIMIT:
         return False
     forget(work)

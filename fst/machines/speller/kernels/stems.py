@@ -15,10 +15,15 @@ from fst.machines.speller.kernels.constants import (
     DEAD,
     I0,
     LABEL_SHIFT,
+    LIVE,
+    MAIN,
     MASK_BITS,
+    NODES,
     NONE,
+    NUMBERS,
     ROWS,
     STAMP_SHIFT,
+    TAGS,
     TARGET,
     TARGET_BITS,
     VALUE,
@@ -39,19 +44,19 @@ def step(entries, node, number, symbol):
 def walk(start, table, work):
     """Walk from a position of `work.main`, unless this is done; return the row of the walk."""
     row, tag = start & (ROWS - 1), work.registers.stamp << STAMP_SHIFT | start
-    if work.tags[row] == tag:
+    if work.memory[TAGS + row] == tag:
         return row
-    work.tags[row] = tag
-    entries, nodes, numbers, main = table.entries, work.nodes, work.numbers, work.main
+    work.memory[TAGS + row] = tag
+    entries = table.entries
     place, at, node, number = row * WIDTH, start, I0, I0
-    nodes[place], numbers[place] = 0, 0
+    work.memory[NODES + place], work.memory[NUMBERS + place] = 0, 0
     while at - start < WIDTH - 1:
-        node, number = step(entries, node, number, np.int64(main[at]))
+        node, number = step(entries, node, number, work.memory[MAIN + at])
         if node == DEAD:
             break
         at, place = at + 1, place + 1
-        nodes[place], numbers[place] = node, number
-    work.live[row] = at - start
+        work.memory[NODES + place], work.memory[NUMBERS + place] = node, number
+    work.memory[LIVE + row] = at - start
     return row
 
 
@@ -69,19 +74,19 @@ def stem_at(number, table, work):
 def look_up(start, end, table, work):
     """The first entry of a part of `work.main`."""
     row = walk(start, table, work)
-    if end - start > work.live[row]:
+    if end - start > work.memory[LIVE + row]:
         return NONE
-    return stem_at(np.int64(work.numbers[row * WIDTH + end - start]), table, work)
+    return stem_at(work.memory[NUMBERS + row * WIDTH + end - start], table, work)
 
 
 @part
 def stem_after(row, size, first, last, table, work):
     """The first entry of the stem that begins with the first `size` symbols of a walk, and ends with some elements of `strings`."""
-    if size > work.live[row]:
+    if size > work.memory[LIVE + row]:
         return NONE
-    node, number = np.int64(work.nodes[row * WIDTH + size]), np.int64(work.numbers[row * WIDTH + size])
+    node, number = work.memory[NODES + row * WIDTH + size], work.memory[NUMBERS + row * WIDTH + size]
     for place in range(first, last):
-        node, number = step(table.entries, node, number, np.int64(table.strings[place]))
+        node, number = step(table.entries, node, number, table.pool[table.places.strings + place])
         if node == DEAD:
             return NONE
     return stem_at(number, table, work)
@@ -102,13 +107,13 @@ def next_of(entry, table):
 @inlined
 def bits_of(entry, table):
     """The bits of an entry's set of flags."""
-    return np.int64(table.set_bits[set_of(entry, table)])
+    return table.pool[table.places.set_bits + set_of(entry, table)]
 
 
 @inlined
 def has(some, flag, table):
     """Whether a set of flags has a flag with a number; no set has the number 0."""
-    if table.set_masks[some] >> (flag & (MASK_BITS - 1)) & 1 == 0:
+    if table.pool[table.places.set_masks + some] >> (flag & (MASK_BITS - 1)) & 1 == 0:
         return False
     return contains(some, flag, table)
 
@@ -116,13 +121,13 @@ def has(some, flag, table):
 @part
 def contains(some, flag, table):
     """Whether the sorted flags of a set contain a flag."""
-    low = np.int64(table.set_ends[some])
-    high = np.int64(table.set_ends[some + 1])
+    low = table.pool[table.places.set_ends + some]
+    high = table.pool[table.places.set_ends + some + 1]
     last = high
     while low < high:
         middle = (low + high) >> 1
-        if table.set_flags[middle] < flag:
+        if table.pool[table.places.set_flags + middle] < flag:
             low = middle + 1
         else:
             high = middle
-    return low < last and table.set_flags[low] == flag
+    return low < last and table.pool[table.places.set_flags + low] == flag

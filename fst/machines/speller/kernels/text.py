@@ -7,8 +7,6 @@ Kernels check nothing, and require a table that has passed `Table.prove`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fst.core.jit import inlined, part
 from fst.machines.speller.kernels.affixes import string_at
 from fst.machines.speller.kernels.constants import (
@@ -24,14 +22,17 @@ from fst.machines.speller.kernels.constants import (
     MIXED,
     MIXED_INITIAL,
     NONE,
+    TEXT,
 )
 
 
 @inlined
 def is_pair(place, end, table, work):
     """Whether there are two letters "s" at a place of a word, in any case."""
-    lower, wanted = table.lower, table.options.lower_s
-    return place + 1 < end and lower[work.text[place]] == wanted and lower[work.text[place + 1]] == wanted
+    wanted, lower = table.options.lower_s, table.places.lower
+    if place + 1 >= end or table.pool[lower + work.memory[TEXT + place]] != wanted:
+        return False
+    return table.pool[lower + work.memory[TEXT + place + 1]] == wanted
 
 
 @part
@@ -39,14 +40,14 @@ def kind_of(start, end, table, work):
     """The kind of a word by its capitals [captype]."""
     capitals, neutral = 0, 0
     for place in range(start, end):
-        symbol = np.int64(work.text[place])
-        lower = np.int64(table.lower[symbol])
+        symbol = work.memory[TEXT + place]
+        lower = table.pool[table.places.lower + symbol]
         capitals += symbol != lower
-        neutral += np.int64(table.upper[symbol]) == lower
+        neutral += table.pool[table.places.upper + symbol] == lower
     if capitals == 0:
         return LOWER
-    first = np.int64(work.text[start])
-    is_first = table.lower[first] != first
+    first = work.memory[TEXT + start]
+    is_first = table.pool[table.places.lower + first] != first
     if capitals == 1 and is_first:
         return INITIAL_CAPITAL
     if capitals + neutral == end - start:
@@ -59,7 +60,7 @@ def is_number(start, end, table, work):
     """Whether a word is a number, with single commas, dots and hyphens between digits."""
     options, was_sign, has_digit = table.options, True, False
     for place in range(start, end):
-        symbol = np.int64(work.text[place])
+        symbol = work.memory[TEXT + place]
         if options.sign_zero <= symbol < options.sign_zero + 10:
             was_sign, has_digit = False, True
         elif symbol == options.sign_comma or symbol == options.sign_dot or symbol == options.sign_hyphen:
@@ -85,7 +86,7 @@ def place_of(pattern, end, first, table, work):
 def occurs(low, high, place, work, table):
     """Whether elements of `strings` occur at a place of `work.text`."""
     at = low
-    while at < high and work.text[place + at - low] == table.strings[at]:
+    while at < high and work.memory[TEXT + place + at - low] == table.pool[table.places.strings + at]:
         at += 1
     return at == high
 
@@ -100,11 +101,11 @@ def conversion_at(place, end, table, work):
         number = options.conversions + 5 * middle
         begin, stop = string_at(number, table)
         at = 0
-        while at < stop - begin and place + at < end and work.text[place + at] == table.strings[begin + at]:
+        while at < stop - begin and place + at < end and work.memory[TEXT + place + at] == table.pool[table.places.strings + begin + at]:
             at += 1
         if at == stop - begin:
             found, low = number, middle + 1
-        elif place + at == end or work.text[place + at] < table.strings[begin + at]:
+        elif place + at == end or work.memory[TEXT + place + at] < table.pool[table.places.strings + begin + at]:
             high = middle - 1
         else:
             low = middle + 1
@@ -128,21 +129,21 @@ def converted(start, end, free, table, work):
     """Write a word after conversion (ICONV) to `free`; return the end, or `NONE` if the result is too long."""
     at, place, low, high = free, start, I0, I0
     while place < end:
-        symbol, replacement = np.int64(work.text[place]), NONE
-        if table.kinds[symbol] & BEGINS_CONVERSION:
+        symbol, replacement = work.memory[TEXT + place], NONE
+        if table.pool[table.places.kinds + symbol] & BEGINS_CONVERSION:
             number = conversion_at(place, end, table, work)
             if number != NONE:
                 low, high = string_at(number, table)
                 replacement = replacement_of(number, place == start, high - low == end - place, table)
-        if replacement == NONE or table.string_ends[replacement] == table.string_ends[replacement + 1]:
-            work.text[at] = symbol
+        first, last = string_at(max(replacement, I0), table)
+        if replacement == NONE or first == last:
+            work.memory[TEXT + at] = symbol
             at += 1
             place += 1
         else:
             place += high - low
-            low, high = string_at(replacement, table)
-            for source in range(low, high):
-                work.text[at] = table.strings[source]
+            for source in range(first, last):
+                work.memory[TEXT + at] = table.pool[table.places.strings + source]
                 at += 1
         if at - free > LIMIT - 2:
             return NONE
@@ -152,10 +153,10 @@ def converted(start, end, free, table, work):
 @part
 def cleaned(start, end, table, work):
     """The bounds of a word without spaces at its beginning and dots at its end, and the number of these dots [cleanword2]."""
-    while start < end and work.text[start] == table.options.sign_space:
+    while start < end and work.memory[TEXT + start] == table.options.sign_space:
         start += 1
     dots = 0
-    while start < end and work.text[end - 1] == table.options.sign_dot:
+    while start < end and work.memory[TEXT + end - 1] == table.options.sign_dot:
         end -= 1
         dots += 1
     return start, end, dots
@@ -165,7 +166,7 @@ def cleaned(start, end, table, work):
 def has_ignored(start, end, table, work):
     """Whether a word has symbols that are ignored (IGNORE)."""
     for place in range(start, end):  # noqa: SIM110 - kernels have no generators
-        if table.kinds[work.text[place]] & IGNORED:
+        if table.pool[table.places.kinds + work.memory[TEXT + place]] & IGNORED:
             return True
     return False
 
@@ -174,8 +175,8 @@ def has_ignored(start, end, table, work):
 def without_ignored(start, end, free, table, work):
     """Write a word without ignored symbols to `free`, and return the end."""
     for place in range(start, end):
-        work.text[free] = work.text[place]
-        free += table.kinds[work.text[place]] & IGNORED == 0
+        work.memory[TEXT + free] = work.memory[TEXT + place]
+        free += table.pool[table.places.kinds + work.memory[TEXT + place]] & IGNORED == 0
     return free
 
 
@@ -183,9 +184,9 @@ def without_ignored(start, end, free, table, work):
 def in_title(start, end, free, table, work):
     """Write a word in lower case, except for its first letter, to `free`, and return the end."""
     for place in range(start, end):
-        work.text[free + place - start] = table.lower[work.text[place]]
-    is_dotted = table.options.is_utf_8 and not table.options.is_turkic and work.text[start] == table.options.letter_dotted_i
-    work.text[free] = table.options.letter_dotted_i if is_dotted else np.int64(table.upper[work.text[free]])
+        work.memory[TEXT + free + place - start] = table.pool[table.places.lower + work.memory[TEXT + place]]
+    is_dotted = table.options.is_utf_8 and not table.options.is_turkic and work.memory[TEXT + start] == table.options.letter_dotted_i
+    work.memory[TEXT + free] = table.options.letter_dotted_i if is_dotted else table.pool[table.places.upper + work.memory[TEXT + free]]
     return free + end - start
 
 
@@ -193,7 +194,7 @@ def in_title(start, end, free, table, work):
 def has_pair(start, end, table, work):
     """Whether a word contains "SS"."""
     for place in range(start, end - 1):
-        if work.text[place] == table.options.upper_s and work.text[place + 1] == table.options.upper_s:
+        if work.memory[TEXT + place] == table.options.upper_s and work.memory[TEXT + place + 1] == table.options.upper_s:
             return True
     return False
 
@@ -202,7 +203,7 @@ def has_pair(start, end, table, work):
 def has_sharp_s(start, end, table, work):
     """Whether a word contains "ß"."""
     for place in range(start, end):  # noqa: SIM110 - kernels have no generators
-        if table.lower[work.text[place]] == table.options.letter_sharp_s:
+        if table.pool[table.places.lower + work.memory[TEXT + place]] == table.options.letter_sharp_s:
             return True
     return False
 

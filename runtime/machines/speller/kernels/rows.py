@@ -1,7 +1,7 @@
 """The kernel of spell checking: rows of words, or of running text.
 
 Each wrong word has the id 0. In running text, a word consists of letters, of the characters of WORDCHARS, and of apostrophes between them
-if the dictionary has words with apostrophes.
+if the dictionary has strings with apostrophes.
 
     row ─→ whole row is one word ─→ stem without affixes? ─→ correct
                                   └→ all other rules of Hunspell
@@ -18,7 +18,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.speller.kernels.asking import is_correct_word
-from fst.machines.speller.kernels.constants import DEAD, I0, LETTER, MAX_BYTES, SYMBOL, TEXTS
+from fst.machines.speller.kernels.constants import CONVERTED, DEAD, I0, LETTER, MAX_BYTES, PLAIN_IN_LOWER, SYMBOL, TEXTS
 from fst.machines.speller.kernels.stems import step
 from fst.tables.kernel_call import IDS_ALONE
 
@@ -27,15 +27,17 @@ SPACE, DOT = 0x20, 0x2E
 FEW = MAX_BYTES // 3  # words with so many units are not too long
 
 
-@part
+@inlined
 def is_plain_stem(text, start, end, table):
-    """Whether a word is a stem that is correct as it is, whatever its case. Otherwise the word may still be correct."""
+    """Whether a word is a stem that is correct as it is, whatever its case. Otherwise the word may still be correct. No transition reads a
+    symbol with the bit `CONVERTED`.
+    """
     entries, units = table.entries, table.units
     if start == end or end - start > FEW or text[start] == SPACE or text[end - 1] == DOT:
         return False
     node, number = I0, I0
     for place in range(start, end):
-        node, number = step(entries, node, number, np.int64(units[text[place]]) & SYMBOL)
+        node, number = step(entries, node, number, np.int64(units[text[place]]) & (SYMBOL | CONVERTED))
         if node == DEAD:
             return False
     word = number >> 1
@@ -43,17 +45,38 @@ def is_plain_stem(text, start, end, table):
 
 
 @part
+def is_plain_with_capital(text, start, end, table):
+    """Whether a word with a capital only at its beginning is a stem in lower case that is correct as it is. Otherwise the word may still be
+    correct.
+    """
+    pool, places = table.pool, table.places
+    if not table.options.has_free_capitals or start == end or end - start > FEW or text[end - 1] == DOT:
+        return False
+    node, number = I0, I0
+    for place in range(start, end):
+        symbol = np.int64(table.units[text[place]]) & (SYMBOL | CONVERTED)
+        lower = pool[places.lower + (symbol & SYMBOL)]
+        if symbol > SYMBOL or (symbol != lower) != (place == start) or symbol == table.options.letter_dotted_i:
+            return False
+        node, number = step(table.entries, node, number, lower)
+        if node == DEAD:
+            return False
+    word = number >> 1
+    return number & 1 != 0 and word < len(table.plain) and table.plain[word] & PLAIN_IN_LOWER != 0
+
+
+@part
 def is_right(text, start, end, table, work):
     """Whether a word is correct."""
-    if is_plain_stem(text, start, end, table):
+    if is_plain_stem(text, start, end, table) or is_plain_with_capital(text, start, end, table):
         return True
     return is_correct_word(text, start, end, table, work)
 
 
 @inlined
 def is_letter(text, place, end, table):
-    """Whether a place of a text has a character of words."""
-    return place < end and table.units[text[place]] & LETTER != 0
+    """Whether a place of a text has a character of words that is no apostrophe."""
+    return place < end and table.units[text[place]] & LETTER != 0 and text[place] != 0x27 and text[place] != 0x2019
 
 
 @part
@@ -116,6 +139,14 @@ def put_words(text, start, end, is_open, table, output, place, characters, work)
     return read, place, characters
 
 
+@part
+def mark_stems(text, starts, complete, table, output):
+    """Write for each row, to the end of the row, whether it is a plain stem."""
+    for row in range(complete):
+        start, end = np.int64(starts[row]), np.int64(starts[row + 1])
+        output.ends[row] = is_plain_stem(text, start, end, table) or is_plain_with_capital(text, start, end, table)
+
+
 @kernel
 def run_rows(text, starts, more, table, output, work):
     """Check words. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
@@ -124,15 +155,21 @@ def run_rows(text, starts, more, table, output, work):
     call, rows = work.state, len(starts) - 1
     place, end = np.int64(call.count), np.int64(starts[0])
     characters = np.int64(call.before) if call.is_open else 0
+    if table.mode[0] != TEXTS:
+        complete = rows - 1 if more else rows
+        mark_stems(text, starts, complete, table, output)
+        for row in range(complete):
+            if not output.ends[row]:
+                start, end = np.int64(starts[row]), np.int64(starts[row + 1])
+                if not is_correct_word(text, start, end, table, work):
+                    place = put(output, place, I0, count_characters(text, start, end))
+            output.ends[row] = place
+        call.count = place
+        return np.uint64(starts[complete])
     for row in range(rows):
         start, end = np.int64(starts[row]), np.int64(starts[row + 1])
         is_open = more != 0 and row + 1 == rows
-        if table.mode[0] == TEXTS:
-            end, place, characters = put_words(text, start, end, is_open, table, output, place, characters, work)
-        elif is_open:
-            end = start
-        elif not is_right(text, start, end, table, work):
-            place = put(output, place, I0, count_characters(text, start, end))
+        end, place, characters = put_words(text, start, end, is_open, table, output, place, characters, work)
         if not is_open:
             output.ends[row] = place
             characters = 0

@@ -1,0 +1,97 @@
+"""Spell checking: the kernel accepts the words that the definition accepts, and that Hunspell accepts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.machines.spelling import ALPHABET, DICTIONARIES, written_to
+from support.naive.spelling.check import Speller as Definition
+from support.shared_data import TESTS
+from support.sources.random_spelling import random_files, random_words
+from support.tiers import sample
+
+import fst
+from fst.compile import speller
+from fst.compile.sources.transducers.hunspell.casing import Casing
+from fst.compile.sources.transducers.hunspell.files import read_dictionary
+
+ANSWERS = TESTS / "support" / "sources" / "spelling.json"  # the words of random dictionaries that Hunspell 1.7.1 accepts
+
+
+def definition(aff: Path) -> Definition:
+    """The definition for a dictionary."""
+    dictionary = read_dictionary(aff)
+    return Definition(dictionary, Casing(dictionary.options.encoding, dictionary.options.language))
+
+
+def random_case(folder: Path, seed: int) -> tuple[Path, list[str]]:
+    """A random dictionary, and words."""
+    random = Random(seed)
+    aff, dic = random_files(random)
+    encoding = "iso8859-1" if "ISO8859-1" in aff else "utf-8"
+    for ending, text in ((".aff", aff), (".dic", dic)):
+        (folder / f"x{ending}").write_bytes(text.encode(encoding))
+    words = random_words(random, dic, 150)
+    return folder / "x.aff", [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
+
+
+@pytest.mark.parametrize("name", DICTIONARIES)
+def test_dictionaries_with_all_options(name: str, tmp_path: Path) -> None:
+    """With dictionaries that use all options, the kernel accepts the words that the definition accepts."""
+    aff, draw = written_to(tmp_path, DICTIONARIES[name]), Random(name)
+    stems = [line.split("/")[0] for line in DICTIONARIES[name].words.split("\n")[1:] if line]
+    letters = [part for part in ALPHABET if part <= "\uffff"]
+    words = ["".join(draw.choices(draw.choice([stems, letters]), k=draw.randint(1, 4))) for _ in range(1500)]
+    words += [word.capitalize() for word in words[:100]] + [word.upper() for word in words[100:200]]
+    check = definition(aff).check
+    assert fst.Speller(speller(aff)).check_batch(words).tolist() == [*map(check, words)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_recorded_answers(tmp_path: Path, seed: int) -> None:
+    """With random dictionaries, the kernel accepts the words that Hunspell accepts, as recorded."""
+    aff, words = random_case(tmp_path, seed)
+    found = fst.Speller(speller(aff)).check_batch(words, threads=1).tolist()
+    expected = {*json.loads(ANSWERS.read_text(encoding="utf-8"))[seed]}
+    assert found == [word in expected for word in words]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", sample(range(40, 2000), 100))
+def test_random_dictionaries(tmp_path: Path, seed: int) -> None:
+    """With random dictionaries, the kernel accepts the words that the definition accepts."""
+    aff, words = random_case(tmp_path, seed)
+    check = definition(aff).check
+    assert fst.Speller(speller(aff)).check_batch(words, threads=1).tolist() == [*map(check, words)]
+
+
+def test_long_words_end(tmp_path: Path) -> None:
+    """A word with exponentially many compounds and breaks takes a bounded number of steps, and a word that is too long is wrong."""
+    options = "SET UTF-8\nCOMPOUNDFLAG x\nCOMPOUNDMIN 1\nCHECKCOMPOUNDREP\nREP 1\nREP a b\nBREAK 2\nBREAK -\nBREAK a\n"
+    (tmp_path / "x.aff").write_text(options, encoding="utf-8")
+    (tmp_path / "x.dic").write_text("3\na/x\naa/x\naaa/x\n", encoding="utf-8")
+    found = fst.Speller(speller(tmp_path / "x.aff")).check_batch(["a" * 200 + "c", "a" * 255, "a" * 256, "é" * 128, "aaaaaaaa"])
+    assert not found[[0, 2, 3]].any()
+    assert found[4]
+
+
+def test_running_text(tmp_path: Path) -> None:
+    """Words of running text are letters and the characters of WORDCHARS; spans count characters, also after characters beyond U+FFFF."""
+    (tmp_path / "x.aff").write_text("SET UTF-8\nWORDCHARS 1\n", encoding="utf-8")
+    (tmp_path / "x.dic").write_text("3\nword\nisn't\nb1\n", encoding="utf-8")
+    words = fst.Speller(speller(tmp_path / "x.aff"))
+    text = "\U0001f600 wörd, 'word' isn't—isn’t wrd b1 1.5 x'"
+    assert [text[span.start : span.end] for span in words.check_text(text)] == ["wörd", "isn’t", "wrd", "x"]
+    assert words.check_texts(["", text, "word"]) == [[], words.check_text(text), []]
+    assert words.check_text(text.encode()) == words.check_text(text)
+
+
+def test_files_of_dictionaries(tmp_path: Path) -> None:
+    """Either file names the dictionary, and other files are refused."""
+    aff = written_to(tmp_path, DICTIONARIES["rules"])
+    assert speller(aff).dumps() == speller(aff.with_suffix(".dic")).dumps() == speller(str(aff)).dumps()
+    with pytest.raises(fst.VocabularyError, match=r"expected a file \.aff, \.dic or"):
+        speller(tmp_path / "words.txt")
