@@ -26,7 +26,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.errors import UnsupportedError
 
 START, END, INNER = 0, 1, 2  # the first state, the only final state, and the first of the other states
-MAX_ARCS = 1 << 23  # maximum for all paradigms and sections together, including copies
+MAX_ARCS = 1 << 20  # maximum for all paradigms and sections together, including copies; Apertium's Hindi dictionary takes 102,611
 
 
 class Arc(NamedTuple):
@@ -85,7 +85,7 @@ class Entries:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._states = INNER
-        self._columns = tuple(array("i") for _ in range(4))
+        self._arcs = array("i")  # source, target, read and write of each arc
         self._weights = array("f")
         self._copies: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
         self._numbers: dict[int | Arc, int] = {}  # arc, or id of a part → its number
@@ -112,7 +112,7 @@ class Entries:
 
     def part(self) -> Part:
         """The machine of the entries so far."""
-        columns = np.concatenate([np.array(self._columns, np.int32), *(copied for copied, _ in self._copies)], axis=1)
+        columns = np.concatenate([np.array(self._arcs, np.int32).reshape(-1, 4).T, *(copied for copied, _ in self._copies)], axis=1)
         source, target, read, write = columns
         weights = np.concatenate([np.array(self._weights, np.float32), *(weights for _, weights in self._copies)])
         return Part(source, target, read, write, weights, self._states, self._has_entries, self._reads_nothing)
@@ -160,8 +160,7 @@ class Entries:
 
     def _arc(self, state: int, arc: Arc, target: int) -> None:
         self._budget.take(1)
-        for column, value in zip(self._columns, (state, target, arc.read, arc.write), strict=True):
-            column.append(value)
+        self._arcs.extend((state, target, arc.read, arc.write))
         self._weights.append(arc.weight)
 
     def _copy(self, part: Part, start: int, end: int) -> None:
