@@ -288,7 +288,8 @@ def test_other_sections(tmp_path: Path) -> None:
         ("[a:b] .x. c", VocabularyError, "column 9: a cross product has pairs of different symbols; expected expressions without pairs"),
         ("[" * 51 + "a" + "]" * 51, VocabularyError, "expected at most 50 brackets in each other"),
         ("a" + ".i" * 101, UnsupportedError, "more than 100 of the operators .* between expressions; expected fewer; use definitions"),
-        ("[a^1000]^2000", UnsupportedError, "the regular expression has more than 1,048,576 arcs; expected fewer; lower its counts"),
+        ("[a^1000]^2000", UnsupportedError, "the regular expression has more than 1,048,576 arcs; expected fewer; simplify the regular"),
+        ("[a|b]* a [a|b]^20", UnsupportedError, "line 4, column 2: the determinization has .* expected at most 65,536 states; simplify"),
         ("a" * 70_000, VocabularyError, "column 2: the expression has 70,002 characters; expected at most 65,536"),
     ],
 )  # fmt: skip

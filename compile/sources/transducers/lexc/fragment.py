@@ -17,6 +17,7 @@ from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.kernels.room import SizeError
 
 MAX_ARCS = 1 << 20
+MAX_STATES = 1 << 16  # of a machine
 
 
 class Fragment:
@@ -84,7 +85,7 @@ class Fragment:
         sources, targets, reads, writes, weights = zip(*self._arcs, strict=True) if self._arcs else [()] * 5
         final = [0.0 if state == self._last else inf for state in range(self._states)]
         found = make(sources, reads, writes, targets, weights, final, self._first, symbols)
-        return minimize(found) if found.weight is None else remove_epsilon(found)
+        return minimize(found, MAX_STATES) if found.weight is None else remove_epsilon(found)
 
     def _include(self, other: Fragment) -> tuple[int, int]:
         """Add the arcs of a fragment; return its first and last state."""

@@ -24,7 +24,7 @@ from fst.automata.flags import FLAG
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.forms.minimize import merge_states
-from fst.compile.algebra.kernels.room import of_file
+from fst.compile.algebra.kernels.room import SizeError, of_file
 from fst.compile.algebra.rational import invert
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.sources.transducers.lexc.regex import parse
@@ -178,7 +178,10 @@ class _Reader:
         length = len(expression.text)
         if length > MAX_EXPRESSION:
             raise self._scanner.fault(expression.at, f"the expression has {length:,} characters; expected at most {MAX_EXPRESSION:,}")
-        return parse(self._scanner, expression, self._symbols, self._definitions)
+        try:
+            return parse(self._scanner, expression, self._symbols, self._definitions)
+        except SizeError as error:
+            raise self._scanner.unsupported(expression.at, f"{error.fault}; simplify the regular expression") from None
 
     def _check(self, token: Token) -> None:
         """Refuse characters that need an escape, and words that are too long."""
