@@ -160,9 +160,11 @@ def automaton_of(strings: Sequence[str]) -> Arcs:
     lengths = np.array([*map(len, distinct)], np.int64)
     order = np.arange(len(distinct))
     trie = build(("",), Strings(numbers, np.cumsum(lengths) - lengths, lengths), np.zeros(len(distinct), np.int64), order)
-    final = np.where(trie.token >= 0, 0, np.inf)
     labels = trie.letters[trie.label[1:]]
-    return merge_states(make(trie.parent[1:], labels, labels, np.arange(1, len(trie.parent)), None, final, 0))
+    final = np.where(trie.token >= 0, 0, np.inf)
+    machine = make(trie.parent[1:], labels, labels, np.arange(1, len(trie.parent)), None, final, 0)
+    del distinct, numbers, lengths, order, trie, labels, final  # the next step needs the memory
+    return merge_states(machine)
 
 
 def near_arrays(dictionary: Dictionary) -> dict[str, Array]:
