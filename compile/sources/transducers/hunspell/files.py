@@ -244,7 +244,8 @@ class _AffixFile:
                     if text.startswith(name):
                         reader(name)
         except DamagedError as error:
-            _warn(error, "the rest of the file is ignored")
+            _warn(error, "the rest of the file is ignored; Hunspell then finds only some of the affixes before it")
+            self._found.setdefault("breaks", ())
 
     def options(self) -> Options:
         """The options."""

@@ -49,7 +49,10 @@ class Affixed:
             needed: a flag that the entry or an affix must have; 0: none.
             place: the place of the word in a compound.
         """
-        found = self.with_prefix(word, place, needed) or self.with_suffix(word, None, 0, needed, place)
+        found = self.with_prefix(word, place, needed)
+        if found:
+            return found
+        found = self.with_suffix(word, None, 0, needed, place)
         if not self._has_two:
             return found
         self.prefix = self.suffix = None
