@@ -39,13 +39,13 @@ class Parts:
         """The parts up to a new part, if they match a rule; None: they match none.
 
         Args:
-            number: the number of the new part; there are parts with all smaller numbers.
+            number: the number of the new part; parts before it that are absent match no flag.
             entry: its entry.
             rules: the rules.
             is_last: whether the new part is the last one; otherwise the parts must match the beginning of a rule.
         """
         found = Parts({**self._entries, number: entry})
-        flags = [found._entries[place].flags for place in range(number + 1)]
+        flags = [found._entries[place].flags if place in found._entries else frozenset() for place in range(number + 1)]
         if not any(flag in entry.flags and flag not in (STAR, QUESTION) for rule in rules for flag in rule):
             return None
         return found if any(_Match(rule, flags).holds(is_last=is_last) for rule in rules) else None
