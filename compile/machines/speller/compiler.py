@@ -167,7 +167,8 @@ class _Builder:
         """The table."""
         words = [*self._homonyms]
         suffixes, prefixes = _by_addition(self._dictionary.suffixes, reverse=True), _by_addition(self._dictionary.prefixes, reverse=False)
-        sets = [[*map(self._symbols.of, some)] for some in (words, *([text for text in group if text] for group in (suffixes, prefixes)))]
+        texts = (words, *([text for text in group if text] for group in (suffixes, prefixes)))
+        sets = [*map(self._symbols.strings, texts)]
         rows = rows_of(sets, len(self._symbols))
         word_lists, homonyms = self._entries(words, rows.numbers[0])
         lists = self._lists(suffixes, prefixes, rows.numbers[1:])

@@ -48,11 +48,10 @@ class Merged(NamedTuple):
     state_of: Ints
 
 
-def rows_of(sets: Sequence[Sequence[Sequence[int]]], symbols: int) -> Rows:
+def rows_of(sets: Sequence[Strings], symbols: int) -> Rows:
     """Lay out distinct strings of symbols that are not empty, of three sets. `symbols`: the number of symbols."""
-    lengths = np.array([len(string) for some in sets for string in some], np.int64)
-    found = np.array([symbol for some in sets for string in some for symbol in string], np.int64)
-    texts = Strings(found, np.cumsum(lengths) - lengths, lengths)
+    lengths = np.concatenate([some.lengths for some in sets])
+    texts = Strings(np.concatenate([some.symbols for some in sets]), np.cumsum(lengths) - lengths, lengths)
     root_of = np.repeat(np.arange(len(ROOTS)), [len(some) for some in sets])
     trie = build(ROOTS, texts, root_of, np.arange(len(lengths)))
     merged = _merged(trie)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.automata.trie import Strings
 from fst.compile.patterns.code_points import members
 from fst.compile.patterns.properties import named
 from fst.compile.sources.transducers.hunspell.casing import Casing
@@ -50,6 +51,15 @@ class Symbols:
     def of(self, text: str) -> Sequence[int]:
         """The symbols of a text."""
         return [*map(self._numbers.__getitem__, map(ord, text) if text.isascii() else memoryview(text.encode("utf-16-le")).cast("H"))]
+
+    def strings(self, texts: Sequence[str]) -> Strings:
+        """The symbols of many texts."""
+        numbers = np.zeros(1 << 16, np.int64)
+        numbers[self.units] = np.arange(1, len(self))
+        found = numbers[np.frombuffer("".join(texts).encode("utf-16-le"), "<u2")]
+        sizes = (len(text) + sum(char > "\uffff" for char in text) if max(text, default="") > "\uffff" else len(text) for text in texts)
+        lengths = np.fromiter(sizes, np.int64, len(texts))
+        return Strings(found, np.cumsum(lengths) - lengths, lengths)
 
     def _in_case(self, cased: dict[str, str]) -> NDArray[np.uint16]:
         found = [0, *(self._numbers[ord(cased.get(chr(unit), chr(unit)))] for unit in self.units)]
