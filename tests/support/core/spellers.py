@@ -1,4 +1,4 @@
-"""The part of the fuzzer that asks for suggestions."""
+"""The part of the fuzzer that checks words and asks for suggestions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from support.machines.spellers import drawn_speller
+from support.machines.spelling import ALPHABET, DICTIONARIES, written_to
 
 import fst
 from fst.compile import speller
@@ -40,3 +41,15 @@ def drive_spellers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
         for word in words:
             near = small._near_words._search(word, BUDGETS[-1]) or []
             assert all(distance(word, each.text, costs, [("ba", "bb")]) <= each.distance for each in near)
+        check_words(draw, Path(folder))
+
+
+def check_words(draw: random.Random, folder: Path) -> None:
+    """Check words with dictionaries that use all options."""
+    for dictionary in DICTIONARIES.values():
+        checked = fst.Speller(speller(written_to(folder, dictionary), suggestions=False))
+        stems = [line.split("/")[0] for line in dictionary.words.split("\n")[1:] if line]
+        words = ["".join(draw.choices(draw.choice([stems, ALPHABET]), k=draw.randint(1, 4))) for _ in range(600)]
+        words += ["STRASSE", "Straße", "tabyes", "babyei", "BA'S", "x" * 99, "abtabye"]
+        checked.check_batch(words, threads=1)
+        checked.check_text("’ ".join(words[:40]))

@@ -29,15 +29,16 @@ FEW = MAX_BYTES // 3  # words with so many units are not too long
 
 @inlined
 def is_plain_stem(text, start, end, table):
-    """Whether a word is a stem that is correct as it is, whatever its case. Otherwise the word may still be correct. No transition reads a
-    symbol with the bit `CONVERTED`.
-    """
+    """Whether a word is a stem that is correct as it is, whatever its case. Otherwise the word may still be correct."""
     entries, units = table.entries, table.units
     if start == end or end - start > FEW or text[start] == SPACE or text[end - 1] == DOT:
         return False
     node, number = I0, I0
     for place in range(start, end):
-        node, number = step(entries, node, number, np.int64(units[text[place]]) & (SYMBOL | CONVERTED))
+        symbol = np.int64(units[text[place]]) & (SYMBOL | CONVERTED)
+        if symbol > SYMBOL:
+            return False
+        node, number = step(entries, node, number, symbol)
         if node == DEAD:
             return False
     word = number >> 1
