@@ -145,6 +145,11 @@ def _with_other(
     return read, np.where(differs, another, written), symbols
 
 
+def is_label(name: str, unit: Unit) -> bool:
+    """Whether the label of a symbol is its code point or byte."""
+    return len(name) == 1 and name != "\0" and (unit == "character" or name.isascii())
+
+
 def characters_of(*columns: NDArray[Any]) -> list[str]:
     """The characters among labels, in the order of their code points."""
     is_used = np.zeros(FIRST_SYMBOL, np.bool_)

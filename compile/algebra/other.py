@@ -1,9 +1,9 @@
 """Arcs for any other symbol: the characters and symbols that a machine does not name.
 
-An arc that reads and writes `OTHER` copies the symbol; an arc that reads `OTHER` and writes `ANOTHER` writes a different one, which the
-machine does not name either; and an arc with `OTHER` on one side only reads or writes any of these symbols. A machine names `Arcs.symbols`.
-The meaning of an arc thus depends on the symbols. Operations of several machines first give all of them the same symbols, and arcs for the
-symbols that are new to a machine.
+A machine names the symbols in `Arcs.symbols`. An arc that reads and writes `OTHER` copies a symbol that the machine does not name; an arc
+that reads `OTHER` and writes `ANOTHER` writes a different one, which the machine does not name either; and an arc with `OTHER` on one side
+only reads, or writes, any of these symbols. The meaning of an arc thus depends on the symbols. An operation on several machines first gives
+all of them the same symbols, and arcs for the symbols that are new to a machine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.flags import FLAG
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, make
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, is_label, make
 from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 
 MAX_ARCS = 1 << 24
 FEW = 3
-SAMPLE = [*map(chr, range(ord("a"), 0xD800))]  # characters of `sampled`, in the order of preference
+SAMPLE = range(ord("a"), 0xD800)  # code points for `sampled`; the first are preferred
 
 
 class Unsorted(NamedTuple):
@@ -66,7 +66,7 @@ def with_others(arcs: Arcs, named: Set[str]) -> Arcs:
     if not has_other(arcs):
         return arcs
     new = [(number, name) for number, name in enumerate(arcs.symbols) if name not in named and not FLAG.fullmatch(name)]
-    labels = [ord(name) if len(name) == 1 else FIRST_SYMBOL + number for number, name in new]
+    labels = [ord(name) if is_label(name, arcs.unit) else FIRST_SYMBOL + number for number, name in new]
     every = _columns(arcs, np.ones(arcs.arcs, np.bool_))
     return _joined([every, *_added(arcs, np.array(labels, np.int64))], arcs.final, arcs.start, arcs.symbols) if labels else arcs
 
@@ -76,16 +76,18 @@ def close(arcs: Arcs, alphabet: Iterable[str]) -> Arcs:
     The symbols that the machine names stay.
     """
     named = {*arcs.symbols}
+    if OTHER not in named:
+        return arcs
     wide = replace(arcs, symbols=tuple(dict.fromkeys([*arcs.symbols, *filter(None, alphabet)])))
     return without_other(with_others(wide, named))
 
 
 def sampled(arcs: Arcs) -> Arcs:
-    """The machine over its symbols and `FEW` other characters, if it has arcs for any other symbol. It is functional if and only if the
-    machine is: such an arc that does not copy can write two of these characters, and two copies can differ.
+    """The machine over its symbols and `FEW` other characters, if it has arcs for any other symbol. This machine is functional if and only
+    if the given one is: an arc that writes a different symbol can write two of these characters, and two copied characters can differ.
     """
     named = {*arcs.symbols}
-    return close(arcs, islice((char for char in SAMPLE if char not in named), FEW)) if OTHER in named else arcs
+    return close(arcs, islice((char for char in map(chr, SAMPLE) if char not in named), FEW))
 
 
 def over_texts(arcs: Arcs) -> Arcs:
@@ -97,7 +99,7 @@ def without_other(arcs: Arcs) -> Arcs:
     """The machine without its arcs for any other symbol."""
     label = label_of(arcs, OTHER)
     kept = (arcs.ilabel != label) & (arcs.olabel != label)
-    names = tuple(name for name in arcs.symbols if len(name) > 1 and name not in (OTHER, ANOTHER))
+    names = tuple(name for name in arcs.symbols if not is_label(name, arcs.unit) and name not in (OTHER, ANOTHER))
     numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(names)}
     new = np.array([numbers.get(name, EPSILON) for name in arcs.symbols], np.int64)
     read, write = (_relabelled(labels[kept], new) for labels in (arcs.ilabel, arcs.olabel))

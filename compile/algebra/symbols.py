@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, make
+from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, is_label, make
 from fst.compile.algebra.other import with_others
 from fst.errors import VocabularyError
 
@@ -38,18 +38,13 @@ class Symbols:
         """The label of a symbol: a code point or byte, or the label of a symbol of several characters; "" is ε."""
         if not name:
             return EPSILON
-        if _is_label(name, self._unit):
+        if is_label(name, self._unit):
             return ord(name)
         return self._labels.setdefault(name, FIRST_SYMBOL + len(self._labels))
 
     def number(self, label: int) -> int:
         """The label of a number in a file without names; a number too large for the unit becomes a symbol such as ``<4711>``."""
         return label if label < END_OF_UNIT[self._unit] else self.label(f"<{label}>")
-
-
-def _is_label(name: str, unit: Unit) -> bool:
-    """Whether the label of a symbol is its code point or byte."""
-    return len(name) == 1 and name != "\0" and (unit == "character" or name.isascii())
 
 
 def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") -> list[int]:
@@ -61,7 +56,7 @@ def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") 
         >>> labels_of("é", unit="utf-8")
         [195, 169]
     """
-    numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols) if name and not _is_label(name, unit)}
+    numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols) if name and not is_label(name, unit)}
     longest_first = sorted(numbers, key=len, reverse=True)
     found: list[int] = []
     for part in re.findall("|".join([*map(re.escape, longest_first), "(?s:.)"]), text):
@@ -90,8 +85,8 @@ def text_of(labels: Iterable[int], symbols: Sequence[str] = (), unit: Unit = "ch
 
 
 def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
-    """The machines with equal `symbols`: the symbols of all machines, the first machine's symbols first. If a machine has arcs for any
-    other symbol, it gets arcs for the symbols that only other machines name.
+    """The machines with equal `symbols`: the symbols of all machines, the first machine's symbols first. A machine with arcs for any other
+    symbol gets arcs for the symbols that only other machines name.
     """
     numbers: dict[str, int] = {}
     for machine in machines:

@@ -150,9 +150,16 @@ def test_alphabet_is_open() -> None:
     assert not (machine - machine).states
 
 
-@pytest.mark.parametrize(
-    "task", [lookup, best_path, rewrite, Fst.determinize_input],
-)
+def test_labels_of_single_characters() -> None:
+    """The symbol U+0000, and a symbol that is no byte, are labels above all characters, also next to any other symbol."""
+    zero = Fst.from_strings(["a\0"], symbols=["\0"])
+    for machine in (zero & Fst.from_strings(["a"]).complement(), zero.close("ab")):
+        assert [*machine.paths(1)] == [("a\0", "a\0", 0.0)]
+    assert [read for read, _, _ in Fst.from_regex(".").close(["\0", "a"]).paths()] == ["a", "\0"]
+    assert [read for read, _, _ in Fst.from_strings(["é"], symbols=["é"], unit="utf-8").close("ab").paths()] == ["é"]
+
+
+@pytest.mark.parametrize("task", [lookup, best_path, rewrite, Fst.determinize_input])
 def test_tasks_without_other(task: Callable[[Fst], object]) -> None:
     """A task that needs characters refuses arcs for other symbols, and names the operation that replaces them."""
     with pytest.raises(UnsupportedError, match=r"any other symbol.*close\(\)"):
