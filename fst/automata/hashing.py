@@ -78,6 +78,8 @@ def slots_of(hashes: Array, size: int) -> Array:
     """int32[size], 1 + the number of the item in each slot, or 0; an item is in the slot of its hash, a uint64, or in the next free slot
     after it. The size is a power of two above the number of hashes, so that each search ends at a free slot.
     """
+    if size <= len(hashes) or size & (size - 1):
+        raise ValueError(f"the size is {size:,}; expected a power of two above {len(hashes):,}")
     slots = np.zeros(size, np.int32)
     fill_slots.call(hashes, slots)
     return slots

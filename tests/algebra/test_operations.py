@@ -15,6 +15,8 @@ from support.naive.algebra import Labels, Pairs, agree, composed, pairs
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.kernels import room
 from fst.compile.algebra.machine import Fst, read_att
 from fst.compile.algebra.symbols import with_shared_symbols
@@ -310,6 +312,20 @@ def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         Fst.from_regex("[ab]*a[ab]{99}") & Fst.from_regex("[ab]*b[ab]{99}")
 
 
+@pytest.mark.parametrize("most", [1025, 2048, 2049, 3001])
+def test_every_limit_of_states_is_exact(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """A limit above the first room for states need not be a power of two: a machine of 2,049 states has a result, or is refused."""
+    machine = Fst.from_regex("[ab]*a[ab]{10}")
+    monkeypatch.setattr(room, "MAX_STATES", most)
+    tasks: list[Callable[[], Arcs]] = [lambda: determinize(machine, most), lambda: machine.determinize() & machine.determinize()]
+    for task in tasks:
+        if most < 2049:
+            with pytest.raises(UnsupportedError, match=f"expected at most {most:,} states"):
+                task()
+        else:
+            assert task().states == 2049
+
+
 def test_paths_of_equal_weight_are_found_at_once() -> None:
     """Of very many paths of equal weight and length, the first in the order of arcs are found without a search of all paths."""
     found = [read for read, _, _ in Fst.from_regex("[a-z]{40}").paths(3)]
@@ -412,9 +428,9 @@ def test_endless_determinization_by_input_is_refused() -> None:
     """A weighted acceptor in which a string leads to two states with cycles of different weights is refused, as by determinization."""
     arcs = [(0, 1, "a", "a", 0), (0, 2, "a", "a", 0), (1, 1, "b", "b", 1), (2, 2, "b", "b", 2), (1, 3, "c", "c", 0), (2, 3, "d", "d", 0)]
     machine = Fst.from_arcs(arcs, final=[3])
-    for determinize in (machine.determinize, machine.determinize_input):
+    for operation in (machine.determinize, machine.determinize_input):
         with pytest.raises(UnsupportedError, match="cycles of different weights, so determinization does not end; remove these cycles"):
-            determinize()
+            operation()
 
 
 def test_determinization_by_input_keeps_weights() -> None:

@@ -97,7 +97,7 @@ def is_deterministic(arcs: Arcs) -> bool:
 
 def determinize(arcs: Arcs, most: int | None = None) -> Arcs:
     """A machine with the same paths in which no state has two arcs with the same labels. The states of the result are numbered breadth
-    first. A result of more than `most` states and more than `FIRST_STATES` is a SizeError; `most` is a power of 2.
+    first. A result of more than `most` states and more than `FIRST_STATES` is a SizeError.
     """
     arcs = remove_epsilon(arcs)
     if not arcs.states:
@@ -171,9 +171,9 @@ def _buffer(length: int, states: int) -> _Buffer:
 
 
 def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64], most: int) -> tuple[_Pool, _Output]:
-    """Twice the room for states."""
+    """Twice the room for states, at most `most`. The length of `slots` stays a power of two."""
     hashes = grown(pool.hashes, most, "states", counts, OPERATION)
-    slots = slots_of(hashes[: counts[STATES]], 2 * len(hashes))
+    slots = slots_of(hashes[: counts[STATES]], 2 * len(pool.slots))
     pool = _Pool(pool.members, pool.residuals, longer(pool.starts, len(hashes) + 1), hashes, slots)
     row_start, final = longer(output.row_start, len(hashes) + 1), longer(output.final, len(hashes))
     return pool, output._replace(row_start=row_start, final=final)

@@ -26,7 +26,7 @@ def minimize(arcs: Arcs, most: int | None = None) -> Arcs:
 def reduce_states(arcs: Arcs) -> Arcs:
     """A machine with the same paths: `minimize`, or if its deterministic form has many more states than the machine, `merge_states`."""
     try:
-        return minimize(arcs, 1 << (MANY_SETS * arcs.states).bit_length())
+        return minimize(arcs, MANY_SETS * arcs.states)
     except SizeError:
         return merge_states(remove_epsilon(arcs))
 

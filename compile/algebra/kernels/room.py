@@ -93,7 +93,7 @@ def more_states(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
     """Twice the room for states: keys, the table of their numbers, and rows."""
     keys = grown(keys, MAX_STATES, "states", counts, operation)
-    slots = slots_of(hashes_of(keys[: counts[STATES]]), 2 * len(keys))
+    slots = slots_of(hashes_of(keys[: counts[STATES]]), 1 << (2 * len(keys) - 1).bit_length())
     return keys, slots, rows._replace(row_start=longer(rows.row_start, len(keys) + 1))
 
 
