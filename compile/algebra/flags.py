@@ -15,6 +15,7 @@ from fst.compile.algebra.kernels.room import MAX_ARCS, SizeError
 from fst.errors import VocabularyError, listed, quoted
 
 FAILS = -1
+MAX_FLAGS = 1 << 10  # maximum number of flag diacritics of a feature; time is quadratic in it
 
 
 def eliminate_flags(arcs: Arcs, names: Iterable[str] | None = None) -> Arcs:
@@ -26,7 +27,8 @@ def eliminate_flags(arcs: Arcs, names: Iterable[str] | None = None) -> Arcs:
         features.setdefault(match[2], {})[FIRST_SYMBOL + number] = pack(unpack(packed)._replace(feature=0))
     for name in [*features] if names is None else names:
         if name not in features:
-            raise VocabularyError(f"the feature is {quoted(name)}; expected one of {listed([*features])}, which the machine has")
+            known = f"one of {listed([*features])}, which the machine has" if features else "none: the machine has no flag diacritics"
+            raise VocabularyError(f"the feature is {quoted(name)}; expected {known}")
         arcs = _without(arcs, name, features[name])
     return arcs
 
@@ -36,6 +38,9 @@ def _without(arcs: Arcs, name: str, operations: Mapping[int, int]) -> Arcs:
 
     A state of the result is a state of the machine and a value of the feature.
     """
+    if len(operations) > MAX_FLAGS:
+        fault = f"the feature {name} has {len(operations):,} flag diacritics; expected at most {MAX_FLAGS:,}"
+        raise SizeError(fault, "keep this feature, or divide it into several features")
     arcs, after = connect(arcs), _transitions(operations)
     values = len(after[EPSILON])
     if values * max(arcs.arcs, arcs.states) > MAX_ARCS:

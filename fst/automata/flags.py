@@ -56,13 +56,14 @@ def unpack(packed: int) -> Operation:
 
 def operations_of(symbols: Sequence[str]) -> dict[int, int]:
     """The packed operation of each symbol that is a flag diacritic, by the number of the symbol."""
-    features, values, found = dict[str, int](), dict[tuple[str, str], int](), dict[int, int]()
+    features, values, found = dict[str, int](), dict[str, dict[str, int]](), dict[int, int]()
     for symbol, name in enumerate(symbols):
         match = FLAG.fullmatch(name)
         if match:
             kind, feature, value = match.groups()
             number = features.setdefault(feature, len(features))
-            named = 0 if value is None else values.setdefault((feature, value), 1 + sum(key[0] == feature for key in values))
+            known = values.setdefault(feature, {})
+            named = 0 if value is None else known.setdefault(value, 1 + len(known))
             if number >= MAX_FEATURES or named > MAX_VALUE:
                 raise UnsupportedError(f"the flag {name} is one of too many; expected at most {MAX_FEATURES:,} features")
             if value is None and KINDS.index(kind) in (POSITIVE, NEGATIVE, UNIFY):

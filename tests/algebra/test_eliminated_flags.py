@@ -44,10 +44,14 @@ def test_cycles_are_allowed() -> None:
 
 
 def test_faults(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A feature that the machine does not have is refused with those that it has, and so is a result with too many arcs."""
+    """A feature that the machine does not have is refused with those that it has; so are many flag diacritics, and many arcs."""
     machine = Fst.from_arcs([(0, 1, "@P.F.A@", "")], final=[1])
     with pytest.raises(VocabularyError, match="the feature is 'G'; expected one of 'F'"):
         machine.eliminate_flags(["G"])
+    with pytest.raises(VocabularyError, match="the feature is 'F'; expected none: the machine has no flag diacritics"):
+        Fst.from_strings(["a"]).eliminate_flags(["F"])
+    with pytest.raises(UnsupportedError, match="the feature F has 1,025 flag diacritics; expected at most 1,024"):
+        Fst.from_arcs([(0, 0, f"@P.F.{value}@", "") for value in range(1025)], final=[0]).eliminate_flags()
     monkeypatch.setattr("fst.compile.algebra.flags.MAX_ARCS", 3)
     with pytest.raises(UnsupportedError, match="without the feature F, the machine has up to"):
         machine.eliminate_flags()

@@ -15,7 +15,7 @@ from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.patterns.code_points import EMPTY, SURROGATES, Set, complement, intersection, members, of_runs, of_text, union
 from fst.compile.patterns.parser import parse
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence, walk
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 
 MAX_STATES, MAX_ARCS = 1 << 17, 1 << 24
 TEXT = complement(of_runs([(0, 0), SURROGATES]))  # the characters of texts, without label 0
@@ -27,8 +27,10 @@ def from_regex(pattern: str, alphabet: Iterable[str] | None = None, symbols: Ite
     listed = None if alphabet is None else [*alphabet]
     names = tuple(dict.fromkeys(name for name in (*symbols, *(listed or [])) if len(name) > 1))
     letters = {name: chr(FIRST_LETTER + number) for number, name in enumerate(names)}
-    if len(letters) > END_OF_LETTERS - FIRST_LETTER or (letters and max(pattern, default="") >= chr(FIRST_LETTER)):
-        raise UnsupportedError(f"the pattern has symbols and characters above U+{FIRST_LETTER:X}, or too many symbols; expected fewer")
+    if len(letters) > END_OF_LETTERS - FIRST_LETTER:
+        raise UnsupportedError(f"the symbols are {len(letters):,}; expected at most {END_OF_LETTERS - FIRST_LETTER:,}")
+    if letters and max(pattern, default="") >= chr(FIRST_LETTER):
+        raise UnsupportedError(f"the pattern has {quoted(max(pattern))}; with symbols, expected characters below U+{FIRST_LETTER:X}")
     tree = parse(_with_letters(pattern, letters), "fancy-regex")
     chars = None if listed is None else intersection(TEXT, of_text([letters.get(name, name) for name in listed]))
     return _with_symbols(from_tree(tree, chars, of_text(letters.values())), names)
