@@ -80,16 +80,26 @@ def read_archive(path: Path, unit: Unit | None = None) -> dict[str, Arcs]:
     reader.place = 0
     if magic != ARCHIVE:
         return {"": _machine(reader, unit)}
-    machines = {}
+    machines, size = dict[str, Arcs](), 0
     for key, place in _places(reader).items():
         reader.place = place
         machines[key] = _machine(reader, unit)
+        size += reader.place - place
+        _need_distinct(reader, size)
     return machines
+
+
+def _need_distinct(reader: Reader, size: int) -> None:
+    """Refuse an archive whose keys, or machines, take `size` bytes together: they overlap if this is more than the archive has."""
+    if size > len(reader.data):
+        raise reader.fault("keys or machines of the archive overlap; the file is damaged")
 
 
 def _seek(reader: Reader, name: str | None) -> None:
     found = _places(reader)
-    if name is None and len(found) != 1:
+    if not found:
+        raise VocabularyError(f"{reader.path} contains no machines; expected at least one")
+    if name is None and len(found) > 1:
         raise VocabularyError(f"{reader.path} contains the machines {listed([*found])}; pass the name of one of them")
     if name is not None and name not in found:
         raise VocabularyError(f"{reader.path} has no machine {quoted(name)}; expected one of {listed([*found])}")
@@ -103,13 +113,15 @@ def _places(reader: Reader) -> dict[str, int]:
     reader.place = len(reader.data) - 8 * (count + 1)
     if not 0 <= count <= len(reader.data) // 8 or reader.place < 0:
         raise reader.fault(f"the number of machines is {count:,}; expected no more than the archive has bytes for")
-    found = {}
+    found, size = dict[str, int](), 0
     for place in reader.numbers(f"{count}q"):
         reader.place = place
         if place < 0:
             raise reader.fault("the place of a machine is negative")
         key = reader.string()
         found[key] = reader.place
+        size += reader.place - place
+        _need_distinct(reader, size)
     return found
 
 

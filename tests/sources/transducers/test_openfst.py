@@ -17,6 +17,7 @@ from support.shared_data import SHARED, needs_shared
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.machine import Fst, read_openfst
 from fst.compile.algebra.symbols import Symbols
+from fst.compile.sources.transducers import openfst
 from fst.errors import FstError, UnsupportedError, VocabularyError
 
 ORACLE = SHARED / "oracles" / "toolkit" / "openfst_binary.jsonl"
@@ -97,6 +98,28 @@ def test_archive_is_read(tmp_path: Path) -> None:
     assert list(read_openfst(archive(tmp_path, ["ab"])).paths()) == [("ab", "ab", 0.0)]
     with pytest.raises(VocabularyError, match=r"one\.fst is not an archive"):
         read_openfst(tmp_path / "one.fst", "ab")
+
+
+def forged(count: int, machine: Fst) -> bytes:
+    """An archive of keys that contain each other, and of one machine that follows each of them."""
+    keys = b""
+    for _ in range(count):
+        keys = struct.pack("<i", len(keys)) + keys
+    places = [8 + 4 * number for number in range(count)]
+    return struct.pack("<ii", openfst.ARCHIVE, 1) + keys + openfst.packed(machine) + struct.pack(f"<{count + 1}q", *places, count)
+
+
+def test_archive_without_distinct_machines(tmp_path: Path) -> None:
+    """An archive without machines is refused as a machine, and one whose keys or machines take more bytes than it has is damaged."""
+    path = tmp_path / "forged.far"
+    path.write_bytes(openfst.packed_archive({}))
+    assert not openfst.read_archive(path)
+    with pytest.raises(VocabularyError, match="contains no machines; expected at least one"):
+        read_openfst(path)
+    for data in (forged(30, MACHINE), forged(8, Fst.from_regex("a{200}"))):
+        path.write_bytes(data)
+        with pytest.raises(VocabularyError, match="overlap; the file is damaged"):
+            openfst.read_archive(path)
 
 
 def test_bytes_are_read(tmp_path: Path) -> None:
