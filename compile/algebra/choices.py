@@ -18,8 +18,8 @@ END = -1  # in the place of an arc: the path ends
 
 
 def prune(arcs: Arcs, weight: float | None = None, states: int | None = None) -> Arcs:
-    """The machine of the arcs and states on paths that are at most `weight` heavier than the best path, with at most `states` states: those
-    on the best paths.
+    """The machine of the paths that are at most `weight` heavier than the best path. If it has more than `states` states, it keeps those on
+    the best paths.
     """
     arcs = connect(arcs)
     if not arcs.states:

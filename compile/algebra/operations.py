@@ -54,7 +54,7 @@ class Operations(Arcs):
 
     def __matmul__(self: Machine, other: Arcs) -> Machine:
         """The composition: the other machine reads the output of this machine. A flag diacritic that only one of them names stays at its
-        place on the path, as in ``hfst-compose --harmonize-flags``; so a lexicon is composed with rules that name no flags.
+        place on the path, as in ``hfst-compose --harmonize-flags``, so rules for a lexicon with flags need not name them.
         """
         return type(self).of(compose.compose(self, other))
 
@@ -85,10 +85,11 @@ class Operations(Arcs):
         return type(self).of(sets.complement(self, alphabet))
 
     def close(self: Machine, alphabet: Iterable[str]) -> Machine:
-        """The machine over an alphabet: each arc for any other symbol becomes an arc for each symbol that the machine does not name.
+        """The machine over an alphabet: each arc for any other symbol becomes arcs for the symbols of the alphabet that the machine does
+        not name.
 
         Args:
-            alphabet: characters and symbols; those that the machine names are not affected.
+            alphabet: characters and symbols. The symbols that the machine names stay, also if the alphabet does not contain them.
 
         Raises:
             UnsupportedError: the result has too many arcs.
@@ -130,14 +131,15 @@ class Operations(Arcs):
         return type(self).of(sets.priority_union(self, other))
 
     def eliminate_flags(self: Machine, features: Iterable[str] | None = None) -> Machine:
-        """The machine without flag diacritics: of its paths, only those on which no test fails. Both labels of an arc are tested.
+        """The machine without flag diacritics. It has only the paths on which no test fails; both labels of an arc are tested.
 
         Args:
             features: the features whose flag diacritics are eliminated; None: all.
 
         Raises:
             VocabularyError: the machine has no such feature.
-            UnsupportedError: the result has too many arcs, since a state is needed for each value of a feature.
+            UnsupportedError: a feature has more than 1,024 flag diacritics; or the result, which has a state for each value of a feature,
+                has too many arcs.
 
         Examples:
             >>> import fst
@@ -149,11 +151,11 @@ class Operations(Arcs):
         return type(self).of(flags.eliminate_flags(self, features))
 
     def prune(self: Machine, weight: float | None = None, *, states: int | None = None) -> Machine:
-        """The machine of the arcs and states that are on the best paths.
+        """The machine of the best paths.
 
         Args:
             weight: the largest difference to the weight of the best path; None: any.
-            states: the maximum number of states; None: any.
+            states: the maximum number of states, of which those on the best paths are kept; None: any.
 
         Raises:
             UnsupportedError: a cycle has a negative weight.

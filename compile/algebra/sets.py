@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,13 +44,7 @@ def cross(first: Arcs, second: Arcs) -> Arcs:
     """The transducer from each string of an acceptor to each string of another; weights are added."""
     for machine in (first, second):
         need_acceptor(machine)
-    return concatenate(_silent(first, writes=True), _silent(second, writes=False))
-
-
-def _silent(arcs: Arcs, *, writes: bool) -> Arcs:
-    """The machine whose arcs read, or write, nothing."""
-    read, write = (arcs.ilabel, np.full(arcs.arcs, EPSILON)) if writes else (np.full(arcs.arcs, EPSILON), arcs.olabel)
-    return make(arcs.sources, read, write, arcs.target, arcs.weight, arcs.final, arcs.start, arcs.symbols, arcs.unit)
+    return concatenate(replace(first, olabel=np.zeros_like(first.olabel)), replace(second, ilabel=np.zeros_like(second.ilabel)))
 
 
 def priority_union(first: Arcs, second: Arcs) -> Arcs:
