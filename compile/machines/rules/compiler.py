@@ -112,8 +112,10 @@ def rewritten(
     if isinstance(rules, Fst):
         return _of_transducer(rules, left, right, direction, definitions, remarks)
     left, right = left or "", right or ""
-    if isinstance(rules, Mapping) and not (left or right or "" in rules) and sum(map(len, rules)) > FEW_CHARACTERS:
-        return _of_keys(rules, direction)
+    if isinstance(rules, Mapping):
+        _need_texts([*rules, *rules.values()])
+        if not (left or right or "" in rules) and sum(map(len, rules)) > FEW_CHARACTERS:
+            return _of_keys(rules, direction)
     listed = _listed(rules, left, right, definitions, remarks)
     parsed, psis, strings = [trees(rule) for rule in listed], [rule.psi for rule in listed], Strings()
     if direction == RIGHT_TO_LEFT:
@@ -168,7 +170,6 @@ def _of_transducer(
 
 def _of_keys(rules: Mapping[str, str], direction: str) -> RulesTable:
     """Compile a mapping of many strings without contexts."""
-    _need_texts([*rules, *rules.values()])
     for key in rules:
         if len(key.encode()) > MAX_KEY_BYTES:
             raise UnsupportedError(f"the string {quoted(key)} has {len(key.encode()):,} bytes; expected at most {MAX_KEY_BYTES:,}")
@@ -190,12 +191,13 @@ def _listed(
 ) -> list[Rule]:
     """Read rules of any form."""
     if isinstance(rules, Mapping):
-        _need_texts([*rules, *rules.values()])
         _check_contexts(left, right, definitions, remarks)
         found = [of_string(phi, psi, left, right, definitions) for phi, psi in rules.items()]
     else:
         if left or right:
             raise ValueError("left and right are contexts of a mapping; a rule contains its contexts, as in 'a -> b / left _ right'")
+        if not isinstance(rules, Iterable):
+            raise VocabularyError(f"the rules are {quoted(rules)}; expected a rule, a list of rules, a mapping or an Fst")
         texts = [rules] if isinstance(rules, str) else [*rules]
         _need_texts(texts)
         remarks += [remark for text in texts for remark in check_rule(text, definitions)]

@@ -98,10 +98,13 @@ def test_arguments_are_those_of_rewrite() -> None:
 
 
 def test_faults(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arguments with a compiled table, a written U+0000 and a transducer that is too large are refused."""
+    """Arguments with a compiled table, other objects, a written U+0000 and a transducer that is too large are refused."""
     table = rewrite("a -> b")
     with pytest.raises(ValueError, match="expected none of them with a compiled table"):
         fst.Fst.from_rule(table, left="a")
+    for wrong, message in ((7, "the rules are 7; expected a rule"), ({7: "a"}, "a part of a rule is 7; expected a str")):
+        with pytest.raises(VocabularyError, match=message):
+            fst.Fst.from_rule(wrong)
     with pytest.raises(VocabularyError, match="a rule writes U"):
         fst.Fst.from_rule({"a": "\0"})
     monkeypatch.setattr("fst.compile.machines.rules.key_machine.MAX_ARCS", 100)
