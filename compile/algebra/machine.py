@@ -34,7 +34,7 @@ class Fst(Operations):
     ``<n>``. Weights are tropical: they are added along a path, and the best path has the smallest sum.
 
     As in HFST, the symbol ``@_IDENTITY_SYMBOL_@`` is any other symbol: an arc that reads and writes it copies any character or symbol that
-    the machine does not name, and an arc that then writes ``@_UNKNOWN_SYMBOL_@`` instead writes a different one.
+    the machine does not name. An arc that reads it and writes ``@_UNKNOWN_SYMBOL_@`` writes a different one.
 
     Attributes:
         row_start: int64[states + 1]; the arcs of state q are ``row_start[q]`` to ``row_start[q + 1]``, exclusive, sorted by `ilabel`.
@@ -132,14 +132,15 @@ class Fst(Operations):
     ) -> Fst:
         r"""The transducer with the function of rewrite rules, for compositions: ``lexicon @ rule`` is a lexicon.
 
-        Characters and symbols that no rule distinguishes are copied by arcs for any other symbol. A symbol of several characters, such as
-        ``<n>``, is one of these, so no rule and no context matches it.
+        Arcs for any other symbol copy the characters and symbols that no rule distinguishes. They also copy symbols of several characters,
+        such as ``<n>``, which match no rule and no context.
 
         Args:
             rules, left, right, direction, definitions: as in `fst.compile.rewrite`. `rules` may also be the result of `rewrite`, `cascade`
                 or `fst.compile.rules`, without the other arguments.
-            alphabet: characters and symbols, such as ``lexicon.alphabet``; the transducer reads only these, and the characters that rules
-                write. None: all. An alphabet makes the transducer of rules with large sets, such as ``\w``, much smaller.
+            alphabet: characters and symbols, such as ``lexicon.project("output").alphabet``; the transducer reads only these, and the
+                characters that rules write. None: all. An alphabet makes the transducer of rules with large sets, such as ``\w``, much
+                smaller.
 
         Raises:
             VocabularyError, ValueError: see `fst.compile.rewrite`; or a rule writes U+0000.

@@ -37,13 +37,13 @@ class Unsorted(NamedTuple):
 
 
 def has_other(arcs: Arcs) -> bool:
-    """Whether an arc stands for any other symbol."""
+    """Whether a machine has arcs for any other symbol."""
     label = label_of(arcs, OTHER)
     return bool((arcs.ilabel == label).any() or (arcs.olabel == label).any())
 
 
 def with_alphabet(symbols: Sequence[str], alphabet: Iterable[str]) -> tuple[str, ...]:
-    """The symbols of a machine in a file with an alphabet: those on arcs; if arcs stand for any other symbol, also the others."""
+    """The symbols of a machine in a file with an alphabet: those on arcs; if some arcs are for any other symbol, also the others."""
     named = filter(None, alphabet) if OTHER in symbols or ANOTHER in symbols else ()
     return tuple(dict.fromkeys([*symbols, *named]))
 

@@ -2,10 +2,10 @@
 
 Obligatory, left to right (Mohri and Sproat 1996, *An efficient compiler for weighted rewrite rules*), for φ, the inputs of τ:
 
-1. `right` inserts ``>`` before each ρ.
-2. `before` inserts ``<1`` or ``<2`` before each φ that ``>`` follows: this φ will be rewritten, or not.
-3. `replacement` replaces φ after each ``<1``, and deletes ``>``.
-4. `left` accepts ``<1`` only after λ, and ``<2`` only where λ is not, and deletes both.
+1. `_mirrored_filter` inserts ``>`` before each ρ.
+2. `_before` inserts ``<1`` or ``<2`` before each φ that ``>`` follows: this φ will be rewritten, or not.
+3. `_replacement` replaces φ after each ``<1``, and deletes ``>``.
+4. `_left` accepts ``<1`` only after λ, and ``<2`` only where λ is not, and deletes both.
 
 A context that is always there needs no filter and no markers, unless φ may be empty. Right to left is the mirror image. A simultaneous rule
 looks for λ before the replacement.
@@ -42,9 +42,9 @@ class ContextRule:
     Attributes:
         tau: the transducer, which may have weights.
         left, right: acceptors of λ and ρ, without weights.
-        sigma_star: the acceptor of all texts, without weights: the closure of characters or of strings for characters, none of which is the
-            beginning or the end of another one.
-        begin, end: labels that stand for the ends of the text in λ and ρ.
+        sigma_star: the acceptor of all texts, without weights: the closure of a set of characters, or of strings that represent characters.
+            No string begins or ends with another one.
+        begin, end: the labels of the ends of the text in λ and ρ.
     """
 
     tau: Arcs

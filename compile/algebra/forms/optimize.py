@@ -13,11 +13,10 @@ from fst.compile.algebra.shortest import finish_order
 
 
 def optimize(arcs: Arcs) -> Arcs:
-    """A smaller machine with the same paths, which always exists; `minimize` has no result if a string leads to two cycles of different
-    weights.
+    """A machine with the same paths, for every machine; `minimize` has no result if a string leads to two cycles of different weights.
 
-    The result is minimal, if a pair of labels counts as one label. In a machine with cycles and weights, a pair of labels and its weight
-    count as one label.
+    The result is the smallest one in which a pair of labels counts as one label. In a machine with cycles and weights, a pair of labels and
+    its weight count as one label.
     """
     arcs = remove_epsilon(arcs)
     if arcs.weight is None or is_acyclic(arcs):

@@ -1,9 +1,9 @@
 """The transducer of a stage that replaces keys, from the trie of the keys and its failure links.
 
-A state is a node of the trie and a set of characters that were excluded. It reads the character of a child, or it gives up: it writes what
-is certain about the string of the node, the replacement of its longest prefix that is a key, or a copy of its first character, and so on;
-and continues at the node of the rest. The rest must not be continued by a child of the node that gave up, because then a longer key might
-be read; so these characters are excluded until a character is read. Each text has one path.
+A state is a node of the trie and a set of excluded characters. The transducer reads the character of a child, or gives up: it writes the
+replacement of the longest key at the beginning of the node's string, or copies its first character; repeats this as long as the output is
+certain; and continues at the node of the rest. The next character must then not be that of a child of the node, since a longer key might
+match; so these characters are excluded until a character is read. Each text has one path.
 
 Source: Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6 (failure links for longest matches).
 """
@@ -27,7 +27,7 @@ class Links:
 
     Attributes:
         children: for each node, the child for each character.
-        written: for each node, the string that is certain when the node gives up.
+        written: for each node, the output if the walk gives up at this node.
         rest: for each node, the node at which the walk then continues.
     """
 
@@ -41,7 +41,7 @@ class Links:
             replaced.setdefault(node, string)
         self.written, self.rest = [""] * len(self.children), [ROOT] * len(self.children)
         waiting = [ROOT]
-        for node in waiting:  # a level of the trie after the other
+        for node in waiting:  # level by level
             for char, child in self.children[node].items():
                 self.written[child], self.rest[child] = (replaced[child], ROOT) if child in replaced else self._given_up(node, char)
                 waiting.append(child)
@@ -53,7 +53,7 @@ class Links:
         return child
 
     def _given_up(self, node: int, char: str) -> tuple[str, int]:
-        """What is certain about the string of a child that is no key, and the node of the rest."""
+        """The certain output for the string of a child that is no key, and the node of the rest."""
         if node == ROOT:
             return char, ROOT
         text, rest = self.written[node], self.rest[node]
@@ -65,7 +65,7 @@ class Links:
 
 
 def machine_of_keys(part: Part, labels: Sequence[int], symbols: tuple[str, ...]) -> Arcs:
-    """The transducer of a stage with keys. `labels`: the characters that it reads, and any other symbol, which are not in keys."""
+    """The transducer of a stage with keys. `labels`: those that it reads; characters, and any other symbol, which is in no key."""
     links = Links({key: part.strings[number] for key, number in zip(part.keys, part.key_strings, strict=True)})
     chains, known = Chains(), {*labels}
     copied = [(label, chr(label) if label < FIRST_SYMBOL else "") for label in labels]

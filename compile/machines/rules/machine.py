@@ -1,8 +1,8 @@
 """Compiled rules as one transducer, which the algebra composes with others.
 
 A state is a state of the pass to the right and a set of the pass to the left: the transducer guesses the set after each character, and the
-next characters confirm the guess. So each text has one path, which writes what the two passes write. Such a machine is the composition of
-the pass to the left, from characters to columns, with the pass to the right, from columns to strings.
+next characters confirm or refute the guess. So each text has one path, with the output of the two passes. Such a machine is the composition
+of the pass to the left, from characters to columns, with the pass to the right, from columns to strings.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Groups(NamedTuple):
 def _numbered(keys: Labels) -> Labels:
     """int64[n], the keys with numbers from 0 without gaps."""
     if keys.max() > MAX_KEYS:
-        raise UnsupportedError(f"the rules have more than {MAX_KEYS:,} pairs of classes of characters; expected at most as many")
+        raise UnsupportedError(f"the rules have more than {MAX_KEYS:,} pairs of classes of characters; expected fewer; divide the cascade")
     is_used = np.zeros(keys.max() + 1, np.bool_)
     is_used[keys] = True
     numbers: Labels = np.cumsum(is_used)[keys] - 1

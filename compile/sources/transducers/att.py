@@ -171,8 +171,8 @@ def _is_weight(text: str) -> bool:
 
 
 def written(arcs: Arcs, *, numbers: bool = False) -> str:
-    """A machine as tab-separated text; ε is ``@0@``. `numbers`: write labels as decimal numbers, ε as ``0``. OpenFst takes the first line's
-    state as the start, and HFST takes state 0.
+    """A machine as tab-separated text; ε is ``@0@``. `numbers`: write labels as decimal numbers, ε as ``0``. The start
+    is the state of the first line, as in OpenFst, and has the number 0, as in HFST.
     """
     number = [*range(arcs.states)]
     if arcs.states:
@@ -222,6 +222,6 @@ def _escaped(name: str) -> str:
 
 
 def _pair(read: str, written: str) -> str:
-    """The columns of two labels. Any other symbol is `OTHER` if it is copied, and else `ANOTHER`."""
-    pair = f"{read}\t{written}"
-    return pair if read == written == OTHER else pair.replace(OTHER, ANOTHER)
+    """The columns of two labels. Any other symbol is written as `OTHER` if it is copied, otherwise as `ANOTHER`."""
+    names = [read, written]
+    return "\t".join(names if read == written == OTHER else [ANOTHER if name == OTHER else name for name in names])
