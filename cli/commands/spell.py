@@ -44,22 +44,18 @@ def command(
 ) -> None:
     """Find the wrong words of documents. TABLE is from `fst compile speller`. FILE and output folders work as in `fst encode`.
 
-    A word consists of letters and of the characters of the dictionary's option WORDCHARS.
-
     \b
     --format, or the ending of the output, chooses the format:
-      lines           a line per wrong word, separated by tabs: the number of the
-                      document, from 1; the word; its start, and its end, one past
-                      its last character; with --suggest, the suggestions
-      json            an object per document: its fields or columns, or else text;
-                      and misspellings, a list of objects with word, start and end
+      lines           per wrong word: number of the document, from 1; word; start;
+                      end, one past its last character; with --suggest, suggestions
+      json            per document: its fields or columns, or else text; and
+                      misspellings, a list of objects with word, start and end
       arrow, parquet  all columns of the input, and misspellings
 
     \b
     Examples:
-      fst spell en_US.npz letter.txt --suggest 3
       fst spell de_DE.npz books/*.gz | cut -f 2 | sort | uniq -c | sort -rn
-      fst spell en_US.npz reviews.parquet --column text -o checked.parquet
+      fst spell en_US.npz reviews.parquet --column text --suggest 3 -o out.parquet
 
     \b
     $ printf 'SET UTF-8\\n' > en.aff; printf '2\\na\\nword\\n' > en.dic

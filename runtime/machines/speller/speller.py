@@ -8,17 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted
-from fst.machines.speller.layout import TEXTS, WORDS, Arguments
+from fst.machines.speller.layout import SYMBOL, TEXTS, WORDS, Arguments
 from fst.machines.speller.table import SpellerTable
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.speller.suggest.nearest import NearWords, need_limit
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Source, Texts, batch_of, listed, rows_of
+from fst.runtime.rows.texts import Source, Texts, batch_of, listed, rows_of, whole
 from fst.runtime.run import Runner
 from fst.runtime.workspace import NO_SPECIAL_IDS
+
+CURLY_APOSTROPHE = 0x2019
 
 
 class Misspelling(NamedTuple):
@@ -56,12 +59,23 @@ class SpellerEncoder(Encoder):
 
     def _runner(self, *, with_spans: bool) -> Runner:
         arguments = self._arguments._replace(mode=np.array([self._mode]))
+        if self._mode == TEXTS:
+            arguments = arguments._replace(units=_with_apostrophe(arguments.units))
         return Runner(self._table, arguments, self._workspaces, with_spans=with_spans)
 
 
+def _with_apostrophe(units: Array) -> Array:
+    """The symbols of UTF-16 units, see `Arguments`, in which U+2019 has the symbol of U+0027 if the dictionary does not contain it."""
+    if units[CURLY_APOSTROPHE] & SYMBOL:
+        return units
+    found = units.copy()
+    found[CURLY_APOSTROPHE] = units[ord("'")]
+    return found
+
+
 class Speller(PublicClass):
-    r"""A speller checks words with a dictionary of Hunspell, and gives the answers of Hunspell 1.7. A speller is immutable, so that threads
-    can share it without a lock.
+    r"""A speller checks words with a dictionary of Hunspell, and gives the answers of Hunspell 1.7. A speller is immutable, so threads can
+    share it without a lock.
 
     Args:
         table: a result of `fst.compile.speller`. For a table file, use `load`.
@@ -129,7 +143,7 @@ class Speller(PublicClass):
         """Find the wrong words of a running text.
 
         A word consists of letters and of the characters of the dictionary's option WORDCHARS. An apostrophe (U+0027 or U+2019) between them
-        belongs to the word if the dictionary has words with apostrophes.
+        belongs to the word if the dictionary has words with apostrophes. If the dictionary does not contain U+2019, it is read as U+0027.
 
         Args:
             text: str, or bytes in UTF-8.
@@ -203,7 +217,7 @@ class Speller(PublicClass):
 
         The distance is the least sum of the costs of edits: 10 for a character that is inserted, deleted or replaced, and less for frequent
         faults, such as exchanged neighbours and those of the dictionary's options KEY, MAP and REP. Words with a distance of more than 20
-        are not suggested. A word with a capital is also compared in lower case.
+        are not suggested. A word with a capital is also compared in lower case. A word of more than 100 characters has no suggestions.
 
         Args:
             word: a word.
@@ -214,6 +228,7 @@ class Speller(PublicClass):
 
         Raises:
             ValueError: `limit` is less than 1.
+            TextError: the argument is not text.
             UnsupportedError: the table was compiled without suggestions.
 
         Examples:
@@ -221,6 +236,7 @@ class Speller(PublicClass):
             >>> Speller(speller("en.aff")).suggest("wrods")
             ['words', 'word']
         """
+        word = whole(rows_of(batch_of(word)), 0, "strict")
         need_limit(limit)
         return [near.text for near in self._near_words.suggestions(word, limit)]
 

@@ -79,14 +79,25 @@ def test_long_words_end(tmp_path: Path) -> None:
 
 
 def test_running_text(tmp_path: Path) -> None:
-    """Words of running text are letters and the characters of WORDCHARS; spans count characters, also after characters beyond U+FFFF."""
+    """Words of running text are letters and the characters of WORDCHARS; spans count characters, also after characters beyond U+FFFF;
+    a curly apostrophe is read as a straight one.
+    """
     (tmp_path / "x.aff").write_text("SET UTF-8\nWORDCHARS 1\n", encoding="utf-8")
     (tmp_path / "x.dic").write_text("3\nword\nisn't\nb1\n", encoding="utf-8")
     words = fst.Speller(speller(tmp_path / "x.aff"))
-    text = "\U0001f600 wörd, 'word' isn't—isn’t wrd b1 1.5 x'"
-    assert [text[span.start : span.end] for span in words.check_text(text)] == ["wörd", "isn’t", "wrd", "x"]
+    text = "\U0001f600 wörd, 'word' isn't—isn’t izn’t wrd b1 1.5 x'"
+    assert [text[span.start : span.end] for span in words.check_text(text)] == ["wörd", "izn’t", "wrd", "x"]
     assert words.check_texts(["", text, "word"]) == [[], words.check_text(text), []]
     assert words.check_text(text.encode()) == words.check_text(text)
+
+
+@pytest.mark.parametrize(("options", "word"), [("", "isn’t"), ("ICONV 1\nICONV ’ '\n", "isn't")])
+def test_curly_apostrophe_of_the_dictionary(tmp_path: Path, options: str, word: str) -> None:
+    """A dictionary that contains the curly apostrophe, in a word or in an option, decides how it is read."""
+    (tmp_path / "x.aff").write_text("SET UTF-8\n" + options, encoding="utf-8")
+    (tmp_path / "x.dic").write_text(f"1\n{word}\n", encoding="utf-8")
+    words = fst.Speller(speller(tmp_path / "x.aff"))
+    assert [len(words.check_text(text)) for text in ("isn’t", "isn't")] == [0, not options]
 
 
 def test_files_of_dictionaries(tmp_path: Path) -> None:

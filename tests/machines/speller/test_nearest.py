@@ -129,12 +129,16 @@ def test_case_of_the_word_is_restored(tmp_path: Path) -> None:
 
 
 def test_suggestions_are_limited(tmp_path: Path) -> None:
-    """A limit below 1, and a table without suggestions, raise an error; an empty word and a very long one have no suggestions."""
+    """A limit below 1, a word that is no text, and a table without suggestions raise an error; an empty word and a very long one have no
+    suggestions.
+    """
     path = written(tmp_path, "SET UTF-8\n", ("hello",))
     small = fst.Speller(speller(path))
     assert small.suggest("") == small.suggest("a" * 200) == []
     with pytest.raises(ValueError, match="limit is 0"):
         small.suggest("a", limit=0)
+    with pytest.raises(fst.TextError, match="the text is int"):
+        small.suggest(5)  # type: ignore[arg-type]
     with pytest.raises(fst.UnsupportedError, match="the table has no suggestions"):
         fst.Speller(speller(path, suggestions=False)).suggest("a")
 

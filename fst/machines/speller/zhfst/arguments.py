@@ -13,7 +13,6 @@ from fst.core.fields import Fields, Scalar
 NODES = 1 << 12  # capacity for nodes at first
 MAX_NODES = 1 << 23  # maximum number of nodes of a search, which take 60 bytes each
 MAX_WORD = 1 << 9  # maximum number of symbols of a word
-MAX_LIMIT = 1 << 10  # maximum number of suggestions
 REGISTERS = 1 << 8  # capacity for different registers at first
 
 

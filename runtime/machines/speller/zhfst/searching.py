@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fst.core.jit import Deferred
+from fst.errors import TextError
 from fst.machines.speller.zhfst.arguments import MAX_NODES, Model, Work, empty
 from fst.machines.speller.zhfst.table import OTHER
 from fst.machines.speller.zhfst.walk import Suggestion, labels_of, too_long
@@ -26,15 +27,19 @@ class Search:
         self._works = list[Work]()
 
     def is_right(self, word: str) -> bool:
-        """Whether the lexicon reads a word."""
-        return bool(self._found(self._unchanged, labels_of(word, self._symbols, self._table.other), 1))
+        """Whether the lexicon reads a word; no word of more than `MAX_WORD` symbols is right."""
+        try:
+            labels = labels_of(word, self._symbols, self._table.other)
+        except TextError:  # it has too many symbols
+            return False
+        return bool(self._found(self._unchanged, labels, 1))
 
     def suggestions(self, word: str, limit: int) -> list[Suggestion]:
         """See `fst.machines.speller.zhfst.table.ZhfstTable.suggestions`."""
         return self._found(self._model, labels_of(word, self._model_symbols, OTHER), limit)
 
     def _found(self, model: Model, labels: list[int], limit: int) -> list[Suggestion]:
-        word, best = np.array(labels, np.uint16), np.empty(limit, np.float32)
+        word, best = np.array(labels, np.uint16), np.empty(min(limit, MAX_NODES), np.float32)
         work = self._works.pop() if self._works else self._table.work()
         while True:
             empty(work)

@@ -65,12 +65,13 @@ class ZhfstSpeller(Speller):
     def suggest(self, word: str, *, limit: int = 5) -> list[str]:
         """Suggest corrections, those of least weight first; those of equal weight in the order of code points.
 
-        The suggestions are the strings into which the error model turns the word, and which the lexicon reads; also the word itself, if it
-        is right.
+        A suggestion is a string into which the error model turns the word, and which the lexicon reads. A right word is a suggestion for
+        itself.
 
         Raises:
-            ValueError: `limit` is less than 1, or too high.
-            TextError: the word is too long, or the search takes too many steps.
+            ValueError: `limit` is less than 1.
+            TextError: the argument is not text, the word is too long, or the search takes too many steps.
         """
+        word = whole(rows_of(batch_of(word)), 0, "strict")
         need_limit(limit)
         return [found.text for found in self._search.suggestions(word, limit)]
