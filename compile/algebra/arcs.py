@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,16 @@ TOLERANCE = 2.0**-10  # weights are equal if they differ by at most this number
 NOWHERE = -1  # the start state of a machine without states
 # Symbols for every character and symbol that a machine does not name, under their names in HFST; see `fst.compile.algebra.other`.
 OTHER, ANOTHER = "@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"
+
+
+class Columns(NamedTuple):
+    """Arcs in any order, as `make` takes them: states, labels and weights."""
+
+    source: NDArray[Any]
+    read: NDArray[Any]
+    write: NDArray[Any]
+    target: NDArray[Any]
+    weight: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,29 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.flags import FLAG
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, is_label, make
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Columns, is_label, make
 from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 
 MAX_ARCS = 1 << 24
 FEW = 3
 SAMPLE = range(ord("a"), 0xD800)  # code points for `sampled`; the first are preferred
-
-
-class Unsorted(NamedTuple):
-    """Arcs in any order."""
-
-    source: NDArray[np.int64]
-    read: NDArray[np.int64]
-    write: NDArray[np.int64]
-    target: NDArray[np.int64]
-    weight: NDArray[np.float32]
 
 
 def has_other(arcs: Arcs) -> bool:
@@ -110,19 +99,19 @@ def _relabelled(labels: NDArray[np.int32], new: NDArray[np.int64]) -> NDArray[np
     return np.where(labels < FIRST_SYMBOL, labels, new[np.maximum(labels - FIRST_SYMBOL, 0)]) if len(new) else labels.astype(np.int64)
 
 
-def _columns(arcs: Arcs, chosen: NDArray[np.bool_]) -> Unsorted:
+def _columns(arcs: Arcs, chosen: NDArray[np.bool_]) -> Columns:
     """The chosen arcs."""
     wide = [column[chosen].astype(np.int64) for column in (arcs.sources, arcs.ilabel, arcs.olabel, arcs.target)]
-    return Unsorted._make([*wide, arcs.weights[chosen]])
+    return Columns._make([*wide, arcs.weights[chosen]])
 
 
-def _joined(parts: list[Unsorted], final: NDArray[np.float32], start: int, symbols: tuple[str, ...]) -> Arcs:
+def _joined(parts: list[Columns], final: NDArray[np.float32], start: int, symbols: tuple[str, ...]) -> Arcs:
     """The machine of all given arcs."""
     source, read, write, target, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     return make(source, read, write, target, weight, final, start, symbols)
 
 
-def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Unsorted]:
+def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Columns]:
     """The arcs of new symbols: what each arc for any other symbol means for them."""
     other, another = label_of(arcs, OTHER), label_of(arcs, ANOTHER)
     reads, writes = arcs.ilabel == other, (arcs.olabel == other) | (arcs.olabel == another)
@@ -140,7 +129,7 @@ def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Unsorted]:
     return found
 
 
-def _spread(columns: Unsorted, read: NDArray[np.int64] | None, write: NDArray[np.int64] | None) -> Unsorted:
+def _spread(columns: Columns, read: NDArray[np.int64] | None, write: NDArray[np.int64] | None) -> Columns:
     """A copy of each arc for each label, with the labels on the given sides."""
     count = len(columns.source)
     size = max(0 if labels is None else len(labels) for labels in (read, write))
@@ -148,7 +137,7 @@ def _spread(columns: Unsorted, read: NDArray[np.int64] | None, write: NDArray[np
     for side, labels in ((1, read), (2, write)):
         if labels is not None:
             repeated[side] = np.tile(labels, count)
-    return Unsorted._make(repeated)
+    return Columns._make(repeated)
 
 
 def _need_room(arcs: Arcs, count: int) -> None:
@@ -175,8 +164,8 @@ def after_composition(rows: Rows, final: NDArray[np.float32], symbols: tuple[str
     """The machine of a composition: where both sides may be any other symbol, they may be equal or different. State 0 is the start."""
     other, another = (FIRST_SYMBOL + symbols.index(name) for name in (OTHER, ANOTHER))
     sources = np.repeat(np.arange(len(final)), np.diff(rows.row_start))
-    arcs = Unsorted._make([sources, *(column.astype(np.int64) for column in rows[1:4]), rows.weight])
+    arcs = Columns._make([sources, *(column.astype(np.int64) for column in rows[1:4]), rows.weight])
     is_free = (arcs.read == another) & (arcs.write == another)
-    copies = Unsorted._make(column[is_free] for column in arcs)
+    copies = Columns._make(column[is_free] for column in arcs)
     same = np.full(len(copies.read), other)
     return _joined([arcs, copies._replace(read=same, write=same)], final, 0, symbols)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import Pool
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, Columns, make
 from fst.compile.algebra.kernels.room import SizeError
 from fst.core.jit import Deferred
 
@@ -65,16 +65,6 @@ END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
 MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # maximum numbers of paths and characters in all trees; a path takes some 400 bytes
 MAX_ADDED = 1 << 22  # maximum number of calls of `Paths.add`
-
-
-class Columns(NamedTuple):
-    """The columns of arcs for `fst.compile.algebra.arcs.make`."""
-
-    source: NDArray[Any]
-    read: NDArray[Any]
-    write: NDArray[Any]
-    target: NDArray[Any]
-    weight: NDArray[Any]
 
 
 class Paths:
