@@ -35,9 +35,12 @@ BUDGETS = 10, 20  # the distances up to which words are searched, one after anot
 ARRAYS: tuple[tuple[str, type[np.generic]], ...] = (("starts", np.uint32), ("labels", np.uint16), ("targets", np.uint32))
 MAX_SYMBOLS = 100  # maximum number of characters of a misspelling
 FIRST_LABEL, JOIN_LABEL = 2, 1  # labels: 0 reads nothing, `JOIN_LABEL` is the boundary of a compound, then characters follow
+END = 0xFFFF  # label after the transitions of a state, in the arrays of the kernel
 MAX_FOUND = 1 << 14  # capacity for words of a search
 MAX_ROUNDS = 1 << 9  # of `reach_of`; after it, all labels follow each state
 MAX_STEPS = 1 << 22  # maximum number of transitions of a search
+MAX_ROWS = 1 << 14  # capacity for different rows of a search
+LEVELS = BUDGETS[-1] // EDIT + 1  # the numbers of characters that can be edited
 
 
 class NearArguments(NamedTuple):
@@ -45,19 +48,16 @@ class NearArguments(NamedTuple):
 
     Attributes:
         root: uint32[1], the main root.
-        starts: uint32[states + 1]; the transitions of state q are ``starts[q]`` to ``starts[q + 1]``, exclusive.
-        labels: uint16[transitions]; targets: uint32[transitions]; finals: uint8[states].
-        reach: uint64[states], see `reach_of`.
+        states: uint64[2 * states], for each state `reach_of` it; and the number of its first transition, times 2, plus 1 if a word ends in
+            it. Its transitions end with an element whose label is `END`.
+        transitions: uint64[transitions + states], the target of each, times 2¹⁶, plus its label.
         pair_starts: int64[labels + 1]; pair_labels, pair_costs: int32[pairs], for each label, the labels by which it is cheaper to replace
             it.
     """
 
     root: Array
-    starts: Array
-    labels: Array
-    targets: Array
-    finals: Array
-    reach: Array
+    states: Array
+    transitions: Array
     pair_starts: Array
     pair_labels: Array
     pair_costs: Array
@@ -89,47 +89,71 @@ class Near(NamedTuple):
 
 
 class NearWork(NamedTuple):
-    """Working arrays.
+    """Working arrays. A row is a row of the table of distances, see `fst.runtime.machines.speller.suggest.kernels.nearest`.
 
     Attributes:
-        rows: int32[MAX_DEPTH * (n + 1)], the distance of each beginning of the misspelling from each beginning of a word.
+        sizes: int64[4], the number of rows, of kinds of labels, of cells of a row, and the capacity for rows.
+        kinds: int32[labels], the kind of each label; replace: int32[kinds * n], the cost of replacing each character by each kind.
+        read, deleted: int64[n], the kind of each character, and the cost of deleting it.
+        related: uint64[n], for each character its label and similar ones, as bits ``label % 64``; all, if it may cost less than `EDIT`.
+        cheaper: uint64[n], for each character the kinds that begin a cheaper edit of it, as bits ``kind % 64``.
+        words, cells: uint64[rows * width / 8], the cells of rows, and the same memory as uint8[rows * width].
+        low, high: int32[rows], the first and the last beginning of the misspelling that may be within the budget after the next label.
+        useful: uint64[rows], the kinds that a row reads otherwise than all others, as bits ``kind % 64``.
+        after: int32[rows * kinds * 2], the row after each row and kind, if the label before is another one; if it is the same.
+        rests: uint64[rows * LEVELS]; for a row and m, the characters at the end of the misspelling that remain at the last cell after which
+            m of them can be edited, as bits of their places from the end.
+        slots, slot_of: int32[slots], int32[rows], hash table of rows, the slot of each.
         path: int64[MAX_DEPTH], the labels of the word.
-        frames: int64[4 * MAX_FRAMES], the transitions that are left: next, end, number of characters, cost of boundaries.
-        masks: uint64[MAX_FRAMES], the labels that may follow, as bits ``label % 64``.
-        replace: int32[labels * n], the cost of replacing each character by each label.
-        without: int64[n], the least cost of each character, if no word has it or a similar one.
-        exact, similar, related: uint64[n + 1], masks for each place of the misspelling: its label; the labels that may follow if an edit of
-            less than `EDIT` is within the budget; its label and similar ones.
+        frames: int64[3 * MAX_FRAMES], for each state of the path the next transition, the number of characters, the row.
         found: int64[3 * MAX_FOUND], the begin and the end in `text` of each word, and its distance.
         text: uint16[m], labels of words that were found.
     """
 
-    rows: Array
+    sizes: Array
+    kinds: Array
+    replace: Array
+    read: Array
+    deleted: Array
+    related: Array
+    cheaper: Array
+    words: Array
+    cells: Array
+    low: Array
+    high: Array
+    useful: Array
+    after: Array
+    rests: Array
+    slots: Array
+    slot_of: Array
     path: Array
     frames: Array
-    masks: Array
-    replace: Array
-    without: Array
-    exact: Array
-    similar: Array
-    related: Array
     found: Array
     text: Array
 
 
-def work_of(size: int, labels: int) -> NearWork:
-    """Working arrays for a misspelling with `size` characters."""
-    depths = 2 * size + BUDGETS[-1] // DOUBLE + 2
+def work_of(labels: int) -> NearWork:
+    """Working arrays for a number of labels."""
+    depths, size, words = 2 * MAX_SYMBOLS + BUDGETS[-1] // DOUBLE + 2, MAX_SYMBOLS, np.empty(MAX_ROWS * 8, np.uint64)
     return NearWork(
-        rows=np.empty((depths + 1) * (size + 1), np.int32),
+        sizes=np.zeros(4, np.int64),
+        kinds=np.empty(labels, np.int32),
+        replace=np.empty((labels + 2) * size, np.int32),
+        read=np.empty(size, np.int64),
+        deleted=np.empty(size, np.int64),
+        related=np.empty(size, np.uint64),
+        cheaper=np.empty(size, np.uint64),
+        words=words,
+        cells=words.view(np.uint8),
+        low=np.empty(MAX_ROWS, np.int32),
+        high=np.empty(MAX_ROWS, np.int32),
+        useful=np.empty(MAX_ROWS, np.uint64),
+        after=np.empty(MAX_ROWS * 64, np.int32),
+        rests=np.empty(MAX_ROWS * LEVELS, np.uint64),
+        slots=np.zeros(2 * MAX_ROWS, np.int32),
+        slot_of=np.empty(MAX_ROWS, np.int32),
         path=np.empty(depths, np.int64),
-        frames=np.empty(4 * 8 * depths, np.int64),
-        masks=np.empty(8 * depths, np.uint64),
-        replace=np.empty(labels * size, np.int32),
-        without=np.empty(size, np.int64),
-        exact=np.empty(size + 1, np.uint64),
-        similar=np.empty(size + 1, np.uint64),
-        related=np.empty(size + 1, np.uint64),
+        frames=np.empty(3 * 8 * depths, np.int64),
         found=np.empty(3 * MAX_FOUND, np.int64),
         text=np.empty(MAX_FOUND * 16, np.uint16),
     )
@@ -152,15 +176,15 @@ def reach_of(starts: Array, labels: Array, targets: Array) -> Array:
 def arguments_of(table: Any) -> NearArguments:
     """The arrays of a `fst.machines.speller.table.SpellerTable`, in the form that the kernel reads."""
     starts, labels, targets = (borrowable(getattr(table, f"near_{name}"), dtype) for name, dtype in ARRAYS)
+    finals = borrowable(table.near_finals, np.uint8) > 0
     pairs = table.near_pairs.astype(np.int32).reshape(-1, 3)
     count = FIRST_LABEL + len(table.near_letters)
+    begins = starts[:-1].astype(np.int64) + np.arange(len(starts) - 1)
+    transitions = np.insert(targets.astype(np.uint64) << np.uint64(16) | labels, starts[1:].astype(np.int64), END)
     return NearArguments(
         root=borrowable(table.near_root, np.uint32),
-        starts=starts,
-        labels=labels,
-        targets=targets,
-        finals=borrowable(table.near_finals, np.uint8),
-        reach=reach_of(starts, labels, targets),
+        states=np.stack([reach_of(starts, labels, targets), begins.astype(np.uint64) << np.uint64(1) | finals], axis=1).ravel(),
+        transitions=transitions,
         pair_starts=np.searchsorted(pairs[:, 0], np.arange(count + 1)).astype(np.int64),
         pair_labels=np.ascontiguousarray(pairs[:, 1]),
         pair_costs=np.ascontiguousarray(pairs[:, 2]),
@@ -177,6 +201,7 @@ def prove(table: Any) -> None:
     starts = starts.astype(np.int64)
     need(len(starts) == states + 1 and starts[0] == 0 and starts[-1] == len(labels), "near_starts does not partition the transitions")
     need_none(np.diff(starts) < 0, lambda state: f"the transitions of state {state} of near words end before they begin")
+    need(count <= END, f"near words have {count} labels; expected at most {END}")
     need(len(targets) == len(labels), f"near words have {len(labels)} labels, {len(targets)} targets")
     need_none(targets >= states, lambda at: f"transition {at} of near words leads to state {targets[at]} of {states}")
     need_none(labels >= count, lambda at: f"transition {at} of near words has the label {labels[at]} of {count}")

@@ -36,23 +36,24 @@ class NearWords:
         self._letters = [*map(chr, table.near_letters.tolist())]
         self._labels = {letter: FIRST_LABEL + number for number, letter in enumerate(self._letters)}
         strings = [*StringColumn(table.near_bytes, table.near_ends)]
-        self._replacements = [*zip(strings[::2], strings[1::2], strict=True)]
-        self._works = dict[int, list[NearWork]]()
+        self._replacements = [
+            (fault, [self._labels[letter] for letter in correction])
+            for fault, correction in zip(strings[::2], strings[1::2], strict=True)
+            if self._labels.keys() >= {*correction}
+        ]
+        self._works = list[NearWork]()
 
     def suggestions(self, word: str, limit: int) -> list[Near]:
         """The words of least distance, at most the last one of `BUDGETS`; those of equal distance in the order of code points. A search
         that takes too many steps is not complete, so that only nearer words are suggested.
         """
-        found = list[Near]()
+        near: list[Near] | None = None
         if 0 < len(word) <= MAX_SYMBOLS:
-            for budget in BUDGETS:
+            for budget in reversed(BUDGETS):  # few words have enough others within the first one
                 near = self._within(word, budget)
-                if near is None:
+                if near is not None:
                     break
-                found = self._correct(word, near, limit)
-                if len(found) == limit:
-                    break
-        return found
+        return self._correct(word, near or [], limit)
 
     def _correct(self, word: str, near: Sequence[Near], limit: int) -> list[Near]:
         """The first `limit` correct words of some."""
@@ -77,29 +78,36 @@ class NearWords:
         return sorted(Near(distance, text) for text, distance in found.items())
 
     def _search(self, word: str, budget: int) -> list[Near] | None:
-        size, works = len(word), self._works.setdefault(len(word), [])
-        work = works.pop() if works else work_of(size, FIRST_LABEL + len(self._letters))
+        work = self._take()
         counts = np.array([0, 0, MAX_STEPS], np.int64)
         find_near.call(np.int64(budget), counts, self._word(word[::-1] if self._is_reversed else word), self._arguments, work)
         labels, found = work.text[: counts[1]].tolist(), work.found[: 3 * counts[0]].reshape(-1, 3).tolist()
-        works.append(work)
+        self._works.append(work)
         if not counts[2]:
             return None
         texts = ("".join([self._letters[label - FIRST_LABEL] for label in labels[begin:end]]) for begin, end, _ in found)
         return [Near(distance, text[::-1] if self._is_reversed else text) for text, (_, _, distance) in zip(texts, found, strict=True)]
 
+    def _take(self) -> NearWork:
+        """Working arrays that no other thread uses."""
+        try:
+            return self._works.pop()
+        except IndexError:
+            return work_of(FIRST_LABEL + len(self._letters))
+
     def _word(self, word: str) -> NearWord:
         """The labels of a misspelling, and the places where replacements are possible."""
         others = {letter: FIRST_LABEL + len(self._letters) + number for number, letter in enumerate({*word} - self._labels.keys())}
-        labels = np.array([self._labels[letter] if letter in self._labels else others[letter] for letter in word], np.int64)
-        places, written = list[tuple[int, int]](), list[list[int]]()
+        labels = [self._labels[letter] if letter in self._labels else others[letter] for letter in word]
+        ends, sizes, starts, written = list[int](), list[int](), [0], list[int]()
         for fault, correction in self._replacements:
-            if fault in word and self._labels.keys() >= {*correction}:
-                places += [(end, len(fault)) for end in _ends(word, fault)]
-                written += [[*map(self._labels.__getitem__, correction)]] * (len(places) - len(written))
-        ends, sizes = np.array(places, np.int64).reshape(-1, 2).T.copy()
-        starts = np.cumsum([0, *map(len, written)], dtype=np.int64)
-        return NearWord(labels, ends, sizes, starts, np.array([label for each in written for label in each], np.int64))
+            if fault in word:
+                for end in _ends(word, fault):
+                    ends.append(end)
+                    sizes.append(len(fault))
+                    written += correction
+                    starts.append(len(written))
+        return NearWord(*(np.array(numbers, np.int64) for numbers in (labels, ends, sizes, starts, written)))
 
 
 def _ends(word: str, fault: str) -> Iterator[int]:
