@@ -52,8 +52,9 @@ def speller(path: str | Path, *, suggestions: bool = True) -> Any:
 
     Args:
         path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip. Or a ``.zhfst`` archive.
-        suggestions: whether to compile the words of the dictionary for `fst.Speller.suggest`, which about doubles the table. If the affixes
-            have too many combinations, a warning is given, and the table has no suggestions. An archive always has its suggestions.
+        suggestions: whether to compile the words of the dictionary for `fst.Speller.suggest`; the table is then 1.5 to 2 times as large. If
+            the affixes have too many combinations, a warning is given, and the table has no suggestions. An archive always has its
+            suggestions.
 
     Returns:
         A table for `fst.Speller`.

@@ -39,7 +39,7 @@ class Dictionary:
 
     Attributes:
         kind: the kind of machine.
-        encoding: the encoding of the dictionary, whose characters a word may have.
+        encoding: the encoding of the dictionary's files.
         language: the language, if it has rules of its own, or "".
     """
 

@@ -1,4 +1,4 @@
-"""The letters' case as Hunspell 1.7 knows it: a mapping of single characters, for UTF-8 that of Unicode 4.1 up to U+FFFF."""
+"""The case of letters in Hunspell 1.7: a mapping of single characters; for UTF-8, that of Unicode 4.1 up to U+FFFF."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def _unicode() -> Pairs:
 
 @lru_cache(32)
 def _bytes(encoding: str) -> Pairs:
-    """The lower-case and upper-case characters of an encoding of single bytes. Hunspell does not know all encodings; in others, bytes have
-    the case of ISO 8859-1.
+    """The lower-case and upper-case characters of an encoding of single bytes. Encodings for which Hunspell has no table have
+    that of ISO 8859-1.
     """
 
     def changed(byte: int, char: str) -> int:

@@ -64,9 +64,9 @@ class Options:
         substandard: the flag of words and affixes that are not suggested by similarity (SUBSTANDARD).
         lemma_present: the flag of words whose data contain the stem (LEMMA_PRESENT).
         least_part: the smallest number of characters of a part of a compound (COMPOUNDMIN).
-        most_parts: the smallest number of parts that a compound must not have; None: no limit (COMPOUNDWORDMAX).
-        most_syllables: maximum number of syllables of compounds with more parts; 0: no such compounds (COMPOUNDSYLLABLE).
-        vowels: the characters of which each is a syllable.
+        most_parts: compounds have fewer parts than this number, or few syllables; None: no limit (COMPOUNDWORDMAX).
+        most_syllables: maximum number of syllables of compounds with as many parts or more; 0: no such compounds (COMPOUNDSYLLABLE).
+        vowels: the characters that count as a syllable each.
         counts_syllables_by_flag: whether the flags of Hungarian affixes change the number of syllables (SYLLABLENUM).
         checks_duplicates: no part is followed by itself (CHECKCOMPOUNDDUP).
         checks_replacements: no correction of a compound is a word (CHECKCOMPOUNDREP).
