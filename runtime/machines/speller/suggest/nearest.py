@@ -47,13 +47,13 @@ class NearWords:
         """The words of least distance, at most the last one of `BUDGETS`; those of equal distance in the order of code points. A search
         that takes too many steps is not complete, so that only nearer words are suggested.
         """
-        near: list[Near] | None = None
-        if 0 < len(word) <= MAX_SYMBOLS:
-            for budget in reversed(BUDGETS):  # few words have enough others within the first one
-                near = self._within(word, budget)
-                if near is not None:
-                    break
-        return self._correct(word, near or [], limit)
+        found, budgets = list[Near](), BUDGETS if limit == 1 else BUDGETS[::-1]  # few words have several others within the first one
+        for budget in budgets if 0 < len(word) <= MAX_SYMBOLS else ():
+            near = self._within(word, budget)
+            found = found if near is None else self._correct(word, near, limit)
+            if len(found) == limit or (near is not None and budget == BUDGETS[-1]):
+                break
+        return found
 
     def _correct(self, word: str, near: Sequence[Near], limit: int) -> list[Near]:
         """The first `limit` correct words of some."""
