@@ -12,6 +12,7 @@ import click
 
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Misspelling, Speller
@@ -94,16 +95,22 @@ def _checking(speller: Speller, text_name: str | None, suggest: int | None, thre
 
     @lru_cache(KEPT)
     def suggestions(word: str) -> dict[str, list[str]]:
-        return {} if suggest is None else {SUGGESTIONS: speller.suggest(word, limit=suggest)}
+        if suggest is None:
+            return {}
+        try:
+            return {SUGGESTIONS: speller.suggest(word, limit=suggest)}
+        except TextError:  # the word, or the search for it, is too long
+            return {SUGGESTIONS: []}
 
-    def found_in(text: str, span: Misspelling) -> dict[str, Any]:
-        word = text[span.start : span.end]
-        return {"word": word, "start": span.start, "end": span.end, **suggestions(word)}
+    def found_in(text: bytes, spans: Sequence[Misspelling]) -> list[dict[str, Any]]:
+        characters = text.decode() if spans else ""
+        words = [characters[span.start : span.end] for span in spans]
+        return [{"word": word, "start": span.start, "end": span.end, **suggestions(word)} for word, span in zip(words, spans, strict=True)]
 
     def check(documents: Documents) -> Checked:
-        texts = [None if text is None else str(text, "utf-8") for text in documents.texts_in_utf8(range(len(documents)))]
-        found = speller.check_texts([text or "" for text in texts], threads=threads)
-        rows = [None if text is None else [found_in(text, span) for span in spans] for text, spans in zip(texts, found, strict=True)]
+        texts = documents.texts_in_utf8(range(len(documents)))
+        found = speller.check_texts([text or b"" for text in texts], threads=threads)
+        rows = [None if text is None else found_in(text, spans) for text, spans in zip(texts, found, strict=True)]
         return Checked(documents if text_name is None else documents.carrying(documents.texts, text_name), rows)
 
     return check

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from support.commands import call, written
+from support.shared_data import TESTS
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,20 @@ def test_records(table: Path, tmp_path: Path) -> None:
         {"id": 7, "text": "wrod", "misspellings": [{"word": "wrod", "start": 0, "end": 4}]},
         {"id": 8, "text": "word", "misspellings": []},
     ]
+
+
+def test_malformed_text(table: Path) -> None:
+    """A document that is not UTF-8 is an error with its line, or is skipped or repaired."""
+    source = b"word\n\xff wrod\n"
+    assert "line 2: not UTF-8" in call("spell", table, stdin=source, code=1).stderr
+    assert call("spell", table, "--errors", "skip", stdin=source).stdout == ""
+    assert call("spell", table, "--errors", "replace", stdin=source).stdout == "2\twrod\t2\t6\n"
+
+
+def test_long_word_has_no_suggestions(tmp_path: Path) -> None:
+    """A word that is too long for the suggestions of a speller of Giella is a wrong word without suggestions."""
+    call("compile", "speller", TESTS / "support" / "machines" / "zhfst" / "small.zhfst", "-o", tmp_path / "small.npz")
+    assert call("spell", tmp_path / "small.npz", "--suggest", "1", stdin=b"a" * 600).stdout == f"1\t{'a' * 600}\t0\t600\t\n"
 
 
 def test_other_tables_are_refused(table: Path) -> None:
