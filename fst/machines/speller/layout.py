@@ -219,12 +219,15 @@ class Work(NamedTuple):
             text: the words that are asked for, one after another.
             parts: the entry of each part of a compound; -1: none.
             marks: the positions from which a rule is tried again.
+        memo: uint64[n], words with their answers, in slots of four numbers from `FIRST_SLOT`; see
+            `fst.runtime.machines.speller.kernels.memo`. The masks for the units of a word of n units are the four numbers from ``4 * n``.
     """
 
     state: State
     symbols: Array
     registers: Registers
     memory: Array
+    memo: Array
 
 
 SIZES = {
@@ -238,10 +241,18 @@ SIZES = {
     "marks": 3 * (MAX_RULE + 2),
 }
 MEMORY = dict(zip(SIZES, accumulate(SIZES.values(), initial=0), strict=False))  # the place of each part
+KEY_UNITS = 12  # maximum number of units of a word in the memo
+UNITS_READ = 16  # number of units that the memo's look-up reads from the start of a word
+SHORT = 6  # words of at most so many units are looked up in the memo before the stems
+KEY_MASKS = [[*((1 << 16 * min(max(units - 4 * part, 0), 4)) - 1 for part in range(3)), 0] for units in range(KEY_UNITS + 1)]
+FIRST_SLOT = 64
+MEMO_BITS = 14  # log2 of the number of slots: 512 KiB
 
 
 def new_work() -> Work:
     """Allocate the working arrays of one thread."""
     memory = np.zeros(sum(SIZES.values()), np.int64)
     memory[MEMORY["tags"] : MEMORY["live"]] = -1
-    return Work(State(), np.empty(0, np.uint16), Registers(), memory)
+    memo = np.zeros(FIRST_SLOT + (4 << MEMO_BITS), np.uint64)
+    memo[: 4 * len(KEY_MASKS)] = np.array(KEY_MASKS, np.uint64).ravel()
+    return Work(State(), np.empty(0, np.uint16), Registers(), memory, memo)

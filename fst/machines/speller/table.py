@@ -155,12 +155,17 @@ class SpellerTable(Table):
 
     def run(self, text: str) -> list[int]:
         """The id of a wrong word, or no id, by the kernel. The definition of a correct word is in the tests."""
-        units = np.frombuffer(text.encode("utf-16-le"), np.uint16)
+        data = text.encode("utf-16-le")
+        units = np.frombuffer(data + bytes(2 * layout.UNITS_READ), np.uint16)
         nothing, ids, ends = np.empty(0, np.int32), np.empty(1 + SLACK, np.int32), np.empty(1, np.int64)
-        rows = Deferred(self.kernel, "run_rows")
-        rows.call(units, np.array([0, len(units)]), np.uint64(0), self._arguments, IdsOutput(nothing, nothing, ids, ends), self.work())
+        starts, output = np.array([0, len(data) // 2]), IdsOutput(nothing, nothing, ids, ends)
+        self._rows.call(units, starts, np.uint64(0), self._arguments, output, self.work())
         found: list[int] = ids[: ends[0]].tolist()
         return found
+
+    @Lazy
+    def _rows(self) -> Deferred:
+        return Deferred(self.kernel, "run_rows")
 
     @Lazy
     def _arguments(self) -> Arguments:

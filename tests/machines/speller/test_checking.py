@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.machines.spelling import ALPHABET, DICTIONARIES, written_to
+from support.machines.spelling import ALPHABET, DICTIONARIES, RARE, written_to
 from support.naive.spelling.check import Speller as Definition
 from support.shared_data import TESTS
 from support.sources.random_spelling import random_files, random_words
@@ -38,11 +39,12 @@ def random_case(folder: Path, seed: int) -> tuple[Path, list[str]]:
     return folder / "x.aff", [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
 
 
-@pytest.mark.parametrize("name", DICTIONARIES)
+@pytest.mark.parametrize("name", [*DICTIONARIES, "rare cases"])
 def test_dictionaries_with_all_options(name: str, tmp_path: Path) -> None:
     """With dictionaries that use all options, the kernel accepts the words that the definition accepts."""
-    aff, draw = written_to(tmp_path, DICTIONARIES[name]), Random(name)
-    stems = [line.split("/")[0] for line in DICTIONARIES[name].words.split("\n")[1:] if line]
+    dictionary = DICTIONARIES.get(name, RARE)
+    aff, draw = written_to(tmp_path, dictionary), Random(name)
+    stems = [line.split("/")[0] for line in dictionary.words.split("\n")[1:] if line]
     letters = [part for part in ALPHABET if part <= "\uffff"]
     words = ["".join(draw.choices(draw.choice([stems, letters]), k=draw.randint(1, 4))) for _ in range(1500)]
     words += [word.capitalize() for word in words[:100]] + [word.upper() for word in words[100:200]]
@@ -66,6 +68,19 @@ def test_random_dictionaries(tmp_path: Path, seed: int) -> None:
     aff, words = random_case(tmp_path, seed)
     check = definition(aff).check
     assert fst.Speller(speller(aff)).check_batch(words, threads=1).tolist() == [*map(check, words)]
+
+
+def test_words_that_occur_again(tmp_path: Path) -> None:
+    """Words have their own answers again, also if there are more words than places in the memo, and words with equal beginnings."""
+    draw, few = Random(1), ("a", "b", "ä", "\U0001f600")
+    words = ["".join(letters) for size in range(1, 13) for letters in product("ab", repeat=size)] + [*few, "ab\0", "ab\0\0"]
+    stems = {*draw.sample(words[:-2], len(words) // 2)}
+    (tmp_path / "x.aff").write_text("SET UTF-8\nSFX S Y 1\nSFX S 0 s .\n", encoding="utf-8")
+    (tmp_path / "x.dic").write_text("\n".join([str(len(stems)), *(f"{stem}/S" for stem in sorted(stems))]), encoding="utf-8")
+    asked = draw.choices(words, k=3 * len(words))
+    asked = [word + draw.choice(("", "s", "s", "x")) for word in asked]
+    found = fst.Speller(speller(tmp_path / "x.aff", suggestions=False)).check_batch(asked * 2, threads=1).tolist()
+    assert found == [word in stems or (word[-1] == "s" and word[:-1] in stems) for word in asked] * 2
 
 
 def test_long_words_end(tmp_path: Path) -> None:

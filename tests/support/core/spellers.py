@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from support.machines.spellers import drawn_speller
-from support.machines.spelling import ALPHABET, DICTIONARIES, written_to
+from support.machines.spellers import drawn_speller, looped_speller
+from support.machines.spelling import ALPHABET, DICTIONARIES, RARE, written_to
 
 import fst
 from fst.compile import speller
@@ -31,6 +31,7 @@ def drive_spellers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
         drawn = drawn_speller(draw)
         search = Search(drawn)
         assert [search.suggestions(word[:4], 2) for word in words] == [drawn.suggestions(word[:4], 2) for word in words]
+    Search(looped_speller()).suggestions("", 3)
     with TemporaryDirectory() as folder:
         path = Path(folder, "a.aff")
         path.write_text(OPTIONS)
@@ -46,10 +47,10 @@ def drive_spellers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
 
 def check_words(draw: random.Random, folder: Path) -> None:
     """Check words with dictionaries that use all options."""
-    for dictionary in DICTIONARIES.values():
+    for dictionary in (*DICTIONARIES.values(), RARE):
         checked = fst.Speller(speller(written_to(folder, dictionary), suggestions=False))
         stems = [line.split("/")[0] for line in dictionary.words.split("\n")[1:] if line]
         words = ["".join(draw.choices(draw.choice([stems, ALPHABET]), k=draw.randint(1, 4))) for _ in range(600)]
-        words += ["STRASSE", "Straße", "tabyes", "babyei", "BA'S", "x" * 99, "abtabye"]
+        words += ["STRASSE", "Straße", "tabyes", "babyei", "BA'S", "x" * 99, "abtabye", "ai", "babt", "aabt"]
         checked.check_batch(words, threads=1)
         checked.check_text("’ ".join(words[:40]))

@@ -183,6 +183,25 @@ is/A
 a b
 """,
 )
+RARE = Dictionary(  # a forbidden compound in a compound, and a suffix that strips the suffix before it and a part of the stem
+    """SET UTF-8
+COMPOUNDFLAG x
+COMPOUNDMIN 1
+FORBIDDENWORD f
+SFX A Y 1
+SFX A 0 s/B .
+SFX B Y 1
+SFX B bs i bs
+""",
+    """6
+a/x
+b/x
+t/x
+ab/A
+abt/f
+tabt/f
+""",
+)
 DICTIONARIES = {"affixes": AFFIXES, "compounds": COMPOUNDS, "rules": RULES, "reversed words": REVERSED}
 ALPHABET = (
     *("a", "b", "ab", "ba", "t", "s", "e", "y", "i", "is", "tab", "ye", "un", "re", "x", "ü", "é", "o", "nett", "aft", "tt", "so"),

@@ -3,10 +3,11 @@
 Each wrong word has the id 0. In running text, a word consists of letters, of the characters of WORDCHARS, and of apostrophes between them
 if the dictionary has strings with apostrophes.
 
-    row ─→ whole row is one word ─→ stem without affixes? ─→ correct
-                                  └→ all other rules of Hunspell
+    word of at most `SHORT` units ─→ memo of words ─→ answer
+    longer word ─→ stem without affixes? ─→ correct
+    all other words ─→ memo ─→ all rules of Hunspell, and into the memo
 
-A correct stem, as most words of a text are, takes one look-up for each character. If a text continues in the next call, the kernel stops
+If a text continues in the next call, the kernel stops
 before its last word.
 
 Kernels check nothing, and require a table that has passed `Table.prove`, and text in UTF-16.
@@ -17,61 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.speller.kernels.asking import is_correct_word
-from fst.machines.speller.kernels.constants import CONVERTED, DEAD, I0, LETTER, MAX_BYTES, PLAIN_IN_LOWER, SYMBOL, TEXTS
-from fst.machines.speller.kernels.stems import step
+from fst.machines.speller.kernels.constants import I0, LETTER, TEXTS, UNKNOWN, WRONG
+from fst.runtime.machines.speller.kernels.memo import is_correct_again, is_right, mark_found, mark_stems
 from fst.tables.kernel_call import IDS_ALONE
 
 LOW_SURROGATE, SURROGATE = 0xDC00, 0xFC00
-SPACE, DOT = 0x20, 0x2E
-FEW = MAX_BYTES // 3  # words with so many units are not too long
-
-
-@inlined
-def is_plain_stem(text, start, end, table):
-    """Whether a word is a stem that is correct as it is, whatever its case. Otherwise the word may still be correct."""
-    entries, units = table.entries, table.units
-    if start == end or end - start > FEW or text[start] == SPACE or text[end - 1] == DOT:
-        return False
-    node, number = I0, I0
-    for place in range(start, end):
-        symbol = np.int64(units[text[place]]) & (SYMBOL | CONVERTED)
-        if symbol > SYMBOL:
-            return False
-        node, number = step(entries, node, number, symbol)
-        if node == DEAD:
-            return False
-    word = number >> 1
-    return number & 1 != 0 and word < len(table.plain) and table.plain[word] != 0
-
-
-@part
-def is_plain_with_capital(text, start, end, table):
-    """Whether a word with a capital only at its beginning is a stem in lower case that is correct as it is. Otherwise the word may still be
-    correct.
-    """
-    pool, places = table.pool, table.places
-    if not table.options.has_free_capitals or start == end or end - start > FEW or text[end - 1] == DOT:
-        return False
-    node, number = I0, I0
-    for place in range(start, end):
-        symbol = np.int64(table.units[text[place]]) & (SYMBOL | CONVERTED)
-        lower = pool[places.lower + (symbol & SYMBOL)]
-        if symbol > SYMBOL or (symbol != lower) != (place == start) or symbol == table.options.letter_dotted_i:
-            return False
-        node, number = step(table.entries, node, number, lower)
-        if node == DEAD:
-            return False
-    word = number >> 1
-    return number & 1 != 0 and word < len(table.plain) and table.plain[word] & PLAIN_IN_LOWER != 0
-
-
-@part
-def is_right(text, start, end, table, work):
-    """Whether a word is correct."""
-    if is_plain_stem(text, start, end, table) or is_plain_with_capital(text, start, end, table):
-        return True
-    return is_correct_word(text, start, end, table, work)
 
 
 @inlined
@@ -140,14 +91,6 @@ def put_words(text, start, end, is_open, table, output, place, characters, work)
     return read, place, characters
 
 
-@part
-def mark_stems(text, starts, complete, table, output):
-    """Write for each row, to the end of the row, whether it is a plain stem."""
-    for row in range(complete):
-        start, end = np.int64(starts[row]), np.int64(starts[row + 1])
-        output.ends[row] = is_plain_stem(text, start, end, table) or is_plain_with_capital(text, start, end, table)
-
-
 @kernel
 def run_rows(text, starts, more, table, output, work):
     """Check words. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
@@ -158,12 +101,12 @@ def run_rows(text, starts, more, table, output, work):
     characters = np.int64(call.before) if call.is_open else 0
     if table.mode[0] != TEXTS:
         complete = rows - 1 if more else rows
-        mark_stems(text, starts, complete, table, output)
+        mark_found(text, starts, complete, work.memo, output.ends)
+        mark_stems(text, starts, complete, table, output.ends)
         for row in range(complete):
-            if not output.ends[row]:
-                start, end = np.int64(starts[row]), np.int64(starts[row + 1])
-                if not is_correct_word(text, start, end, table, work):
-                    place = put(output, place, I0, count_characters(text, start, end))
+            start, end, verdict = np.int64(starts[row]), np.int64(starts[row + 1]), output.ends[row]
+            if verdict == WRONG or (verdict == UNKNOWN and not is_correct_again(text, start, end, table, work)):
+                place = put(output, place, I0, count_characters(text, start, end))
             output.ends[row] = place
         call.count = place
         return np.uint64(starts[complete])
