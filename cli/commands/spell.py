@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fst.runtime.files.documents import Documents
 
 SUGGESTIONS, KEPT = "suggestions", 1 << 12  # a member of each wrong word; the number of words whose suggestions are kept
+STYLE = "The kind of suggestions: the nearest words, or those of Hunspell, in its order."
 LINES, MISSPELLINGS = "lines", "misspellings"  # the form of lines, and the name of the added member or column
 
 
@@ -29,6 +30,7 @@ LINES, MISSPELLINGS = "lines", "misspellings"  # the form of lines, and the name
 @output_options
 @format_option("lines", "json", "arrow", "parquet", default="lines")
 @click.option("--suggest", type=click.IntRange(1), metavar="N", show_default="none", help="Add up to N suggestions for each wrong word.")
+@click.option("--style", type=click.Choice(["nearest", "hunspell"]), default="nearest", show_default=True, help=STYLE)
 @reading_options
 @working_options
 def command(
@@ -39,6 +41,7 @@ def command(
     resume: bool,
     form: str | None,
     suggest: int | None,
+    style: Literal["nearest", "hunspell"],
     errors: str,
     threads: int | None,
     **reading: Any,
@@ -77,7 +80,7 @@ def command(
     with job.progress("checking"):
         for each in job.outputs:
             how = job.how_for(each)
-            job.write(each, how, _checking(speller, how.carried_name, suggest, threads), _writing(each.name, each.form, suggest))
+            job.write(each, how, _checking(speller, how.carried_name, suggest, style, threads), _writing(each.name, each.form, suggest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,9 @@ class Checked:
     rows: Sequence[list[dict[str, Any]] | None]
 
 
-def _checking(speller: Speller, text_name: str | None, suggest: int | None, threads: int | None) -> Callable[[Documents], Checked]:
+def _checking(
+    speller: Speller, text_name: str | None, suggest: int | None, style: Literal["nearest", "hunspell"], threads: int | None
+) -> Callable[[Documents], Checked]:
     """A function that checks documents, and adds `suggest` suggestions for each wrong word; with `text_name`, it also adds each text to its
     document as a field of this name.
     """
@@ -98,7 +103,7 @@ def _checking(speller: Speller, text_name: str | None, suggest: int | None, thre
         if suggest is None:
             return {}
         try:
-            return {SUGGESTIONS: speller.suggest(word, limit=suggest)}
+            return {SUGGESTIONS: speller.suggest(word, limit=suggest, style=style)}
         except TextError:  # the word, or the search for it, is too long
             return {SUGGESTIONS: []}
 

@@ -17,6 +17,7 @@ def test_suggestions_follow_wrong_words(tmp_path: Path) -> None:
     source.with_suffix(".dic").write_text(WORDS)
     call("compile", "speller", source, "-o", table)
     assert call("spell", table, "--suggest", "2", stdin=b"helo word\n").stdout == "1\thelo\t0\t4\thello, help\n"
+    assert call("spell", table, "--suggest", "9", "--style", "hunspell", stdin=b"helo\n").stdout == "1\thelo\t0\t4\thelp, hello\n"
     found = json.loads(call("spell", table, "--suggest", "1", "--format", "json", stdin=b"helo\n").stdout)
     assert found["misspellings"] == [{"word": "helo", "start": 0, "end": 4, "suggestions": ["hello"]}]
     call("compile", "speller", source, "--no-suggestions", "-o", table)

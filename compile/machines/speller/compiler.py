@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import Array
 from fst.compile.machines.speller.nearest import near_arrays
+from fst.compile.machines.speller.roots import hints_of, roots_of
 from fst.compile.machines.speller.rows import rows_of
 from fst.compile.machines.speller.sets import FlagSets
 from fst.compile.machines.speller.symbols import Symbols
@@ -76,7 +77,7 @@ def speller(path: str | Path, *, suggestions: bool = True) -> Any:
     if not place.name.endswith(ENDINGS):
         raise VocabularyError(f"the dictionary is {quoted(str(path))}; {EXPECTED}")
     dictionary = read_dictionary(place)
-    table = table_of(dictionary)
+    table = table_of(dictionary, suggestions=suggestions)
     return replace(table, **_near_arrays(dictionary, place)) if suggestions else table
 
 
@@ -85,13 +86,13 @@ def _near_arrays(dictionary: Dictionary, path: Path) -> dict[str, Any]:
     try:
         return near_arrays(dictionary)
     except UnsupportedError as error:
-        warnings.warn(f"{path}: {error}; the table has no suggestions", FstWarning, stacklevel=3)
+        warnings.warn(f"{path}: {error}; the table has only the suggestions of style='hunspell'", FstWarning, stacklevel=3)
         return {}
 
 
-def table_of(dictionary: Dictionary) -> SpellerTable:
-    """Compile a dictionary that has been read."""
-    return _Builder(dictionary).table()
+def table_of(dictionary: Dictionary, *, suggestions: bool = False) -> SpellerTable:
+    """Compile a dictionary that has been read. `suggestions`: whether to add the options of suggestions, and stems that are compared."""
+    return _Builder(dictionary, suggestions).table()
 
 
 class _Strings:
@@ -135,8 +136,8 @@ def ends_of(sizes: Iterable[int]) -> NDArray[np.uint32]:
 class _Builder:
     """Makes the arrays of a table."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
-        self._options, self._dictionary = dictionary.options, dictionary
+    def __init__(self, dictionary: Dictionary, suggestions: bool) -> None:
+        self._options, self._dictionary, self._suggests = dictionary.options, dictionary, suggestions
         self._homonyms = {word: some for word, some in dictionary.homonyms().items() if word}
         self._casing = Casing(self._options.encoding, self._options.language)
         self._symbols = Symbols(self._texts(), self._casing)
@@ -178,7 +179,7 @@ class _Builder:
         has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes())))
         pages, blocks = self._symbols.pages(self._options.word_characters + "'" * has_apostrophes)
         return SpellerTable(
-            header(self._options.encoding, self._options.language),
+            header(self._options.encoding, self._options.language, hints_of(self._options) if self._suggests else None),
             options=options,
             pages=pages,
             blocks=blocks,
@@ -191,6 +192,7 @@ class _Builder:
             strings=strings,
             string_ends=string_ends,
             **lists,
+            **(self._roots() if self._suggests else {}),
             **self._rules(),
             **self._sets.arrays(),
         )
@@ -233,10 +235,20 @@ class _Builder:
             rows.append(self._affix(affix, places[affix.condition]))
         return {
             "affixes": np.array(rows, np.int32).reshape(-1, layout.COLUMNS),
+            **({"affix_order": self._places(chain.from_iterable(lists))} if self._suggests else {}),
             "affix_ends": ends_of([*map(len, lists), *[0] * (len(lists) == 2)]),
             "conditions": np.array(conditions, np.uint16),
             "parts": self._parts(parts),
         }
+
+    def _places(self, affixes: Iterable[Affix]) -> NDArray[np.uint32]:
+        """The array ``affix_order``, for the affixes in the order of the table."""
+        places = {id(affix): place for place, affix in enumerate(self._affixes())}
+        return np.array([places[id(affix)] for affix in affixes], np.uint32)
+
+    def _roots(self) -> dict[str, Array]:
+        """The arrays of stems for suggestions by similarity."""
+        return roots_of(self._dictionary, self._casing, self._sets.number)
 
     def _affix(self, affix: Affix, condition: int) -> tuple[int, ...]:
         """The columns of an affix."""

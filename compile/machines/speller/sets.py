@@ -86,6 +86,7 @@ def _bits(options: Options) -> dict[int, int]:
         (options.compound_root, layout.ROOT),
         (options.needs_capital, layout.UPPER_CASE),
         (options.not_suggested, layout.NO_SUGGESTION),
+        (options.substandard, layout.SUBSTANDARD),
         (options.rare, layout.WARNS),
         (ONLY_UPPER, layout.HIDDEN),
         *((ord(char), bit) for char, bit in HUNGARIAN.items() if options.language == "hu"),

@@ -37,7 +37,7 @@ ENTRY = RowFormat(
 PAGE_BITS = 7
 PAGES = 1 << 16 - PAGE_BITS
 LETTER, CONVERTED, SYMBOL = 1 << 15, 1 << 14, (1 << 14) - 1  # bits of `units`, and the mask of the symbol
-WORDS, TEXTS = 0, 1  # modes
+WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED, NOT_FORBIDDEN = range(6)  # modes; the last four are for suggestions
 PLAIN, PLAIN_IN_LOWER = 1, 2  # bits of `Arguments.plain`
 MASK_BITS = 64
 
@@ -49,7 +49,8 @@ NEEDS_AFFIX, FORBIDDEN, KEEPS_CASE, CIRCUMFIX, ONLY_IN_COMPOUND = (1 << bit for 
 COMPOUND, BEGIN, MIDDLE, END, PERMITS, FORBIDS, ROOT, UPPER_CASE = (1 << bit for bit in range(5, 13))
 NO_SUGGESTION, WARNS, HIDDEN, NOT_EMPTY = (1 << bit for bit in range(13, 17))
 HU_FIRST, HU_I, HU_J, HU_SUFFIX = (1 << bit for bit in range(17, 21))  # flags of the Hungarian dictionary: F, G, H; I; J; x, %
-ALL_BITS = (1 << 21) - 1
+SUBSTANDARD = 1 << 21
+ALL_BITS = (1 << 22) - 1
 
 # The columns of an affix.
 FLAG, STRIP, CONDITION, CONDITION_SIZE, SET, KIND, SYLLABLES = range(7)
@@ -167,7 +168,8 @@ class Arguments(NamedTuple):
     """The arrays that kernels read. Functions of kernels pass all of them to each other, so there are few.
 
     Attributes:
-        mode: int64[1], `WORDS` if each row is a word, or `TEXTS` if rows are running text.
+        mode: int64[1], `WORDS` if each row is a word, `TEXTS` if rows are running text, or a mode of
+            `fst.machines.speller.kernels.candidates.is_candidate`.
         options: see `Options`.
         units: uint16[65536], the symbol of each UTF-16 unit; `LETTER` for letters of words in running text, and for the apostrophe if it
             may be inside of words; and `CONVERTED` if a string of ICONV begins with the unit.
@@ -193,6 +195,7 @@ class Registers(Fields, dtype=np.int64):
     steps: Scalar  # number of remaining steps
     stamp: Scalar  # changes with each word, so that no walk of an earlier word is read
     info: Scalar  # bits: `FORBIDDEN_INFO`, `INITIAL`, `CAPITALS`
+    unwanted: Scalar  # bits of entries that are no parts of compounds: those that are not suggested, or 0
     word: Scalar  # number of the stem that the last look-up found
     suffix: Scalar  # the last suffix [sfx], and prefix [pfx]; -1: none
     prefix: Scalar

@@ -21,9 +21,10 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.core.json_fields import TEXT, stored_as
+from fst.core.json_fields import TEXT, record, stored_as, stored_unless_none
 from fst.core.lazy import Lazy
-from fst.machines.speller import layout, nearest, proof
+from fst.machines.speller import layout, nearest, proof, roots
+from fst.machines.speller.hints import Hints
 from fst.machines.speller.layout import Arguments, Options, Places, Work, new_work
 from fst.tables.header import Sections
 from fst.tables.kernel_call import SLACK, IdsOutput
@@ -41,11 +42,13 @@ class Dictionary:
         kind: the kind of machine.
         encoding: the encoding of the dictionary's files.
         language: the language, if it has rules of its own, or "".
+        hints: the options of suggestions; None: the table has no suggestions.
     """
 
     kind: str = stored_as(TEXT)
     encoding: str = stored_as(TEXT)
     language: str = stored_as(TEXT)
+    hints: Hints | None = stored_unless_none(record(Hints, "the options of suggestions"))
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class SpellerTable(Table):
             `fst.machines.speller.nearest.NearArguments`; character i of `near_letters` has the label ``FIRST_LABEL + i``.
         near_pairs: int32[3 * pairs], pairs of labels, and the cost of replacing the first by the second.
         near_bytes, near_ends: the strings of the option REP, each followed by its replacement.
+        root_units, root_ends, root_sets, affix_order: the stems that are suggested by similarity, see `fst.machines.speller.roots`.
     """
 
     kind: ClassVar[str] = "speller"
@@ -124,6 +128,10 @@ class SpellerTable(Table):
     near_pairs: Array = member("<i4", optional=True)
     near_bytes: Array = member("|u1", optional=True)
     near_ends: Array = member("<i8", optional=True)
+    root_units: Array = member("<u2", optional=True)
+    root_ends: Array = member("<u4", optional=True)
+    root_sets: Array = member("<u4", optional=True)
+    affix_order: Array = member("<u4", optional=True)
 
     @Lazy
     def metadata(self) -> SpellerMetadata:
@@ -225,8 +233,9 @@ class SpellerTable(Table):
         _ = self.metadata
         proof.prove(self, each)
         nearest.prove(self)
+        roots.prove(self)
 
 
-def header(encoding: str, language: str) -> Mapping[str, Any]:
+def header(encoding: str, language: str, hints: Hints | None = None) -> Mapping[str, Any]:
     """The metadata of a table as JSON."""
-    return SpellerMetadata(Dictionary(SpellerTable.kind, encoding, language)).to_json()
+    return SpellerMetadata(Dictionary(SpellerTable.kind, encoding, language, hints)).to_json()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted
-from fst.machines.speller.layout import SYMBOL, TEXTS, WORDS, Arguments
+from fst.machines.speller.layout import CANDIDATES, CAPITALIZED, COMPOUNDS, NOT_FORBIDDEN, SYMBOL, TEXTS, WORDS, Arguments
 from fst.machines.speller.table import SpellerTable
 from fst.runtime.encoder import Encoder
-from fst.runtime.machines.speller.suggest.nearest import NearWords, need_limit
+from fst.runtime.machines.speller.suggest.hunspell.suggestions import HunspellWords
+from fst.runtime.machines.speller.suggest.nearest import HUNSPELL, NearWords, need_limit
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Source, Texts, batch_of, listed, rows_of, whole
@@ -22,6 +24,7 @@ from fst.runtime.run import Runner
 from fst.runtime.workspace import NO_SPECIAL_IDS
 
 CURLY_APOSTROPHE = 0x2019
+SUGGESTING = CANDIDATES, COMPOUNDS, CAPITALIZED, NOT_FORBIDDEN  # the modes for suggestions
 
 
 class Misspelling(NamedTuple):
@@ -212,8 +215,8 @@ class Speller(PublicClass):
     def _text_encoder(self) -> SpellerEncoder:
         return SpellerEncoder(self._table, TEXTS, self._encoder)
 
-    def suggest(self, word: str, *, limit: int = 5) -> list[str]:
-        """Suggest corrections for a wrong word: the nearest words, by the distance of `fst.machines.speller.nearest`.
+    def suggest(self, word: str, *, limit: int = 5, style: Literal["nearest", "hunspell"] = "nearest") -> list[str]:
+        """Suggest corrections for a wrong word: the nearest words, by the distance of `fst.machines.speller.nearest`, or those of Hunspell.
 
         The distance is the least sum of the costs of edits: 10 for a character that is inserted, deleted or replaced, and less for frequent
         faults, such as exchanged neighbours and those of the dictionary's options KEY, MAP and REP. Words with a distance of more than 20
@@ -222,14 +225,15 @@ class Speller(PublicClass):
         Args:
             word: a word.
             limit: the maximum number of suggestions.
+            style: "nearest", or "hunspell": the first suggestions of Hunspell 1.7, in its order.
 
         Returns:
             Other words that `check` accepts, the nearest first; words of equal distance in the order of code points.
 
         Raises:
-            ValueError: `limit` is less than 1.
+            ValueError: `limit` is less than 1, or `style` has an unknown value.
             TextError: the argument is not text.
-            UnsupportedError: the table was compiled without suggestions.
+            UnsupportedError: the table was compiled without suggestions, or Hunspell's style does not support the dictionary.
 
         Examples:
             >>> from fst.compile import speller
@@ -237,7 +241,9 @@ class Speller(PublicClass):
             ['words', 'word']
         """
         word = whole(rows_of(batch_of(word)), 0, "strict")
-        need_limit(limit)
+        need_limit(limit, style)
+        if style == HUNSPELL:
+            return self._hunspell_words.suggestions(word)[:limit]
         return [near.text for near in self._near_words.suggestions(word, limit)]
 
     @Lazy
@@ -245,6 +251,20 @@ class Speller(PublicClass):
         if not len(self._table.near_finals):
             raise UnsupportedError("the table has no suggestions; compile it with suggestions=True, or without --no-suggestions")
         return NearWords(self._table, self.check_batch)
+
+    @Lazy
+    def _hunspell_words(self) -> HunspellWords:
+        return HunspellWords(self._table, self._checked)
+
+    def _checked(self, words: Sequence[str], mode: int) -> NDArray[np.bool_]:
+        """Whether words are accepted in a mode of `fst.machines.speller.layout`."""
+        batch = self._mode_encoders[mode]._encode(rows_of([*words]), special_ids=NO_SPECIAL_IDS)
+        accepted: NDArray[np.bool_] = np.diff(batch.row_splits) == 0
+        return accepted
+
+    @Lazy
+    def _mode_encoders(self) -> dict[int, SpellerEncoder]:
+        return {mode: SpellerEncoder(self._table, mode, self._encoder) for mode in (WORDS, *SUGGESTING)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._table,)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 from random import Random
 
 import pytest
 from support.naive.spelling.check import Speller
-from support.shared_data import SHARED, TESTS
+from support.shared_data import TESTS
 from support.sources.hunspell_library import Hunspell, library
+from support.sources.hunspell_suite import SUITE, suite, words_of
 from support.sources.random_spelling import random_files, random_words
 from support.tiers import sample
 
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import read_dictionary
 
-SUITE = SHARED / "oracles" / "words" / "hunspell_suite.tar.gz"
 ANSWERS = TESTS / "support" / "sources" / "spelling.json"  # the words of random dictionaries that Hunspell 1.7.1 accepts
 CRASHES = {f"1748408-{number}" for number in range(1, 5)}  # not dictionaries: the number of words is missing, and there are no words
 LATER = {  # words that Hunspell 1.7.1 answers otherwise than the cases, which are those of a later version
@@ -36,27 +35,10 @@ LATER = {  # words that Hunspell 1.7.1 answers otherwise than the cases, which a
 }
 
 
-def suite(folder: Path) -> Path:
-    """The folder with the cases of Hunspell."""
-    with tarfile.open(SUITE) as packed:
-        packed.extractall(folder, filter="data")
-    return folder / "hunspell"
-
-
 def speller_of(aff: Path) -> Speller:
     """The definition for a dictionary."""
     dictionary = read_dictionary(aff)
     return Speller(dictionary, Casing(dictionary.options.encoding, dictionary.options.language))
-
-
-def words_of(path: Path, encoding: str) -> list[str]:
-    """The words of a list, which is in UTF-8 or in the encoding of the dictionary. A line may have several words."""
-    data = path.read_bytes() if path.exists() else b""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.decode(encoding)
-    return text.split()
 
 
 @pytest.mark.skipif(not SUITE.exists(), reason="the cases of Hunspell are not there: nothing to compare with")

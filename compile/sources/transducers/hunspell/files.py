@@ -92,6 +92,7 @@ class Dictionary:
         prefixes, suffixes: the affixes, in the order of the file.
         has_two_affixes: whether an affix has flags, so that words may have two affixes of a side.
         entries: the words, in the order of the file; see `Entry`.
+        count: the number of words, as the file states it.
     """
 
     options: Options
@@ -99,6 +100,7 @@ class Dictionary:
     suffixes: tuple[Affix, ...]
     has_two_affixes: bool
     entries: tuple[Entry, ...]
+    count: int = 1
 
     def homonyms(self) -> dict[str, list[Entry]]:
         """The entries of each word, in the order in which Hunspell tries them. Entries of the file replace those in upper case."""
@@ -126,9 +128,9 @@ def read_dictionary(path: Path) -> Dictionary:
     common = _word_options(Lines(aff, data, encoding), encoding)
     found = _AffixFile(Lines(aff, data, encoding), encoding, common.decoder, common.data_aliases)
     found.read()
-    entries, replacements = read_words(Lines(dic, contents(dic), encoding), common)
+    count, entries, replacements = read_words(Lines(dic, contents(dic), encoding), common)
     options = replace(found.options(), replacements=(*common.replacements, *replacements))
-    return Dictionary(options, tuple(found.prefixes), tuple(found.suffixes), found.has_flags, tuple(entries))
+    return Dictionary(options, tuple(found.prefixes), tuple(found.suffixes), found.has_flags, tuple(entries), count)
 
 
 def partner(path: Path, ending: str) -> Path:

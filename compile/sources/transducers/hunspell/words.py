@@ -64,8 +64,8 @@ class WordOptions:
     replacements: list[Replacement] = field(default_factory=list)
 
 
-def read_words(lines: Lines, options: WordOptions) -> tuple[list[Entry], list[Replacement]]:
-    """Read a ``.dic`` file; return its entries in their order, and the replacements in their data (``ph:``)."""
+def read_words(lines: Lines, options: WordOptions) -> tuple[int, list[Entry], list[Replacement]]:
+    """Read a ``.dic`` file; return the number in its first line, its entries in their order, and the replacements in their data."""
     texts = iter(lines)
     count = next(texts, "").lstrip(" \t")
     if integer(count) < 1:
@@ -78,7 +78,7 @@ def read_words(lines: Lines, options: WordOptions) -> tuple[list[Entry], list[Re
         if len(entries) > MAX_WORDS:
             fault = f"{lines.path}, line {lines.number}: the file has more than {MAX_WORDS:,} words; expected fewer"
             raise UnsupportedError(f"{fault}; split the dictionary")
-    return entries, reader.replacements
+    return integer(count), entries, reader.replacements
 
 
 class _Reader:

@@ -64,9 +64,9 @@ def role_of(number):
 
 
 @inlined
-def is_unfit(bits):
+def is_unfit(bits, work):
     """Whether an entry is no part of any compound."""
-    return bits & (FORBIDDEN | HIDDEN) != 0
+    return bits & (FORBIDDEN | HIDDEN | work.registers.unwanted) != 0
 
 
 @inlined
@@ -174,7 +174,7 @@ def first_part(start, place, number, index, by_rules, pattern, is_moved, table, 
             return SKIP
         entry = first_affixed(start, place, number, OTHER_PART if is_moved else FIRST_PART, is_moved, table, work)
         registers.is_affixed = entry != NONE
-    elif bits_of(entry, table) & (FORBIDDEN | NEEDS_AFFIX | HIDDEN):
+    elif bits_of(entry, table) & (FORBIDDEN | NEEDS_AFFIX | HIDDEN | registers.unwanted):
         return SKIP
     if entry == NONE:
         return NONE
@@ -185,7 +185,7 @@ def first_part(start, place, number, index, by_rules, pattern, is_moved, table, 
             unwanted |= END | (MIDDLE if number == 0 else 0)
         if of_affixes & unwanted:
             return NONE
-    return STOP if is_unfit(bits_of(entry, table)) else entry
+    return STOP if is_unfit(bits_of(entry, table), work) else entry
 
 
 @part

@@ -85,7 +85,7 @@ def rest_as_root(first, first_word, start, place, end, begin, stop, number, syll
     if options.is_hungarian and bits & HU_I and not bits & HU_J:
         syllables -= 1
     number += bits & ROOT != 0
-    if is_unfit(bits):
+    if is_unfit(bits, work):
         return STOP
     if not bits & (COMPOUND | END) or not is_short(number, syllables + syllables_of(begin, stop, table, work), table):
         return NONE
@@ -153,7 +153,7 @@ def rest_with_affixes(first, first_word, start, place, end, number, syllables, i
         return NONE
     if affix_bits(work, table) & FORBIDS or not has_capitals(bits, work):
         return NONE
-    if is_unfit(bits):
+    if is_unfit(bits, work):
         return STOP
     if options.is_hungarian:
         syllables += hungarian_syllables(place, end, bits, table, work)

@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.speller.kernels.constants import I0, LETTER, TEXTS, UNKNOWN, WRONG
+from fst.machines.speller.kernels.candidates import is_candidate
+from fst.machines.speller.kernels.constants import I0, LETTER, TEXTS, UNKNOWN, WORDS, WRONG
 from fst.runtime.machines.speller.kernels.memo import is_correct_again, is_right, mark_found, mark_stems
 from fst.tables.kernel_call import IDS_ALONE
 
@@ -101,11 +102,16 @@ def run_rows(text, starts, more, table, output, work):
     characters = np.int64(call.before) if call.is_open else 0
     if table.mode[0] != TEXTS:
         complete = rows - 1 if more else rows
-        mark_found(text, starts, complete, work.memo, output.ends)
-        mark_stems(text, starts, complete, table, output.ends)
+        if table.mode[0] == WORDS:
+            mark_found(text, starts, complete, work.memo, output.ends)
+            mark_stems(text, starts, complete, table, output.ends)
         for row in range(complete):
             start, end, verdict = np.int64(starts[row]), np.int64(starts[row + 1]), output.ends[row]
-            if verdict == WRONG or (verdict == UNKNOWN and not is_correct_again(text, start, end, table, work)):
+            if table.mode[0] != WORDS:
+                is_wrong = not is_candidate(text, start, end, table, work)
+            else:
+                is_wrong = verdict == WRONG or (verdict == UNKNOWN and not is_correct_again(text, start, end, table, work))
+            if is_wrong:
                 place = put(output, place, I0, count_characters(text, start, end))
             output.ends[row] = place
         call.count = place

@@ -9,17 +9,21 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
+from fst.errors import not_one_of
 from fst.machines.speller.nearest import BUDGETS, FIRST_LABEL, MAX_STEPS, MAX_SYMBOLS, Near, NearWord, NearWork, arguments_of, work_of
 from fst.tables.strings import StringColumn
 
 find_near = Deferred("fst.runtime.machines.speller.suggest.kernels.nearest", "find_near")
+STYLES = NEAREST, HUNSPELL = "nearest", "hunspell"
 CHECKED = 4  # the number of words that are checked together, per suggestion
 
 
-def need_limit(limit: int) -> None:
-    """Refuse a number of suggestions that is less than 1."""
+def need_limit(limit: int, style: str) -> None:
+    """Refuse a number of suggestions that is less than 1, and an unknown style."""
     if limit < 1:
         raise ValueError(f"limit is {limit}; expected at least 1")
+    if style not in STYLES:
+        raise ValueError(not_one_of("style", style, STYLES))
 
 
 class NearWords:

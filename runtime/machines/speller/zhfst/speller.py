@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted
 from fst.runtime.machines.speller.speller import Misspelling, Speller
-from fst.runtime.machines.speller.suggest.nearest import need_limit
+from fst.runtime.machines.speller.suggest.nearest import HUNSPELL, NEAREST, need_limit
 from fst.runtime.machines.speller.zhfst.searching import Search
 from fst.runtime.rows.texts import Texts, batch_of, listed, rows_of, whole
 
@@ -62,16 +62,19 @@ class ZhfstSpeller(Speller):
         """
         raise UnsupportedError("the table is from a .zhfst archive, which does not check columns; expected texts; call check_texts")
 
-    def suggest(self, word: str, *, limit: int = 5) -> list[str]:
+    def suggest(self, word: str, *, limit: int = 5, style: Literal["nearest", "hunspell"] = "nearest") -> list[str]:
         """Suggest corrections, those of least weight first; those of equal weight in the order of code points.
 
         A suggestion is a string into which the error model turns the word, and which the lexicon reads. A right word is a suggestion for
         itself.
 
         Raises:
-            ValueError: `limit` is less than 1.
+            ValueError: `limit` is less than 1, or `style` has an unknown value.
+            UnsupportedError: `style` is "hunspell", which needs a dictionary of Hunspell.
             TextError: the argument is not text, the word is too long, or the search takes too many steps.
         """
         word = whole(rows_of(batch_of(word)), 0, "strict")
-        need_limit(limit)
+        need_limit(limit, style)
+        if style == HUNSPELL:
+            raise UnsupportedError(f"style is {style!r}; expected {NEAREST!r} for an archive of Giella")
         return [found.text for found in self._search.suggestions(word, limit)]

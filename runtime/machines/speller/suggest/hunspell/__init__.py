@@ -1,0 +1,1 @@
+"""Suggestions as Hunspell 1.7 gives them."""
