@@ -19,6 +19,7 @@ from fst.bridge.pynini.far import Far
 from fst.bridge.pynini.install import install
 from fst.bridge.pynini.labels import TokenType, default_token_type, escape, generated_symbols
 from fst.bridge.pynini.machine import Fst, FstLike
+from fst.bridge.pynini.missing import missing
 from fst.bridge.pynini.operations import (
     accep,
     arcmap,
@@ -117,7 +118,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The properties of machines, such as ``ACCEPTOR``."""
+    """A property of machines, such as ``ACCEPTOR``; the error for another name contains what to use instead of a name of pynini."""
     if name in FstProperties.__members__:
         return FstProperties[name]
-    raise AttributeError(f"module 'fst.pynini' has no attribute {name!r}")
+    raise missing("fst.pynini", name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,6 +174,19 @@ def _float32(values: ArrayLike) -> NDArray[np.float32]:
     if found.dtype != np.float32:
         found = np.where((abs(found) > MAX_WEIGHT) & (found != np.inf), np.nan, found)
     return found.astype(np.float32)
+
+
+class Holder(Protocol):
+    """An object with a machine, such as a `fst.pynini.Fst`."""
+
+    @property
+    def fst(self) -> Arcs:
+        """The machine."""
+
+
+def held(source: Any) -> Any:
+    """The machine of a `Holder`; any other source itself."""
+    return getattr(source, "fst", source)
 
 
 def empty(symbols: tuple[str, ...] = (), unit: Unit = "character") -> Arcs:

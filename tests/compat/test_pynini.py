@@ -20,7 +20,8 @@ from support.tiers import examples
 import fst
 from fst import pynini
 from fst.bridge.pynini.lib import pynutil, rewrite
-from fst.compile import best_path
+from fst.compile import best_path, lookup
+from fst.compile import rewrite as rewrite_rules
 
 ARCHIVE = SHARED / "oracles" / "words" / "pynini_tests.tar.gz"
 
@@ -93,7 +94,9 @@ def test_installation_after_an_import_is_refused() -> None:
 def test_machines_run_compiled() -> None:
     """A machine becomes a table of best paths over bytes; generated symbols keep their names."""
     machine = pynini.string_map([("1", "eins"), ("ü", "ue", "2")]).star
-    assert fst.Rewriter(best_path(machine.fst)).apply("1ü1") == "einsueeins"
+    assert fst.Rewriter(best_path(machine.fst)).apply("1ü1") == fst.Rewriter(best_path(machine)).apply("1ü1") == "einsueeins"
+    assert fst.Lookup(lookup(pynini.cross("ü", "ue")))("ü") == ["ue"]
+    assert fst.Rewriter(rewrite_rules(pynini.cross("ü", "ue"))).apply("ü") == "ue"
     assert list((pynini.accep("[tag]") + "é").fst.paths()) == [("[tag]é", "[tag]é", 0.0)]
     assert pynini.accep("世", token_type="utf8").fst.unit == "character"
 
@@ -106,6 +109,8 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.accep("a", weight=pynini.Weight("log", 1)), pynini.FstOpError),
         (lambda: pynini.accep("a", arc_type="x"), pynini.FstArgError),
         (lambda: pynini.accep("a", token_type="x"), pynini.FstArgError),
+        (lambda: pynini.accep("[1114112]"), pynini.FstStringCompilationError),
+        (lambda: pynini.accep("a").arcs(1).value(), pynini.FstIndexError),
         (lambda: pynini.accep("b", token_type=pynini.SymbolTable()), pynini.FstStringCompilationError),
         (lambda: pynini.union("a", "b").string(), pynini.FstOpError),
         (lambda: pynini.accep("a").star.paths(), pynini.FstOpError),
@@ -128,6 +133,7 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.Fst.read("missing.fst"), pynini.FstIOError),
         (lambda: pynini.Fst.read_from_string(b"damaged"), pynini.FstIOError),
         (lambda: pynini.randgen("a", select="x"), pynini.FstArgError),
+        (lambda: pynini.randgen("a", npath=-1), pynini.FstOpError),
         (lambda: pynini.Weight("x", 1), pynini.FstArgError),
         (lambda: pynini.union(), ValueError),
         (lambda: rewrite.top_rewrite("b", pynini.accep("a")), rewrite.Error),
@@ -138,6 +144,18 @@ def test_errors_have_pyninis_classes(call: Any, error: type[Exception]) -> None:
     """Each mistake raises the error class of pynini."""
     with pytest.raises(error):
         call()
+
+
+def test_missing_names_have_remedies() -> None:
+    """The error for a name of pynini that is not here contains what to use instead; other names are ordinary errors."""
+    for owner, name, remedy in (
+        (pynini, "pdt_compose", "fst.pynini has no 'pdt_compose': there are no pushdown machines; join machines"),
+        (pynini.accep("a"), "draw", r"a machine has no 'draw': use machine.fst.draw\(\)"),
+        (pynini.SymbolTable(), "write", "a symbol table has no 'write': use write_text"),
+        (pynini, "other", "fst.pynini has no 'other'$"),
+    ):
+        with pytest.raises(AttributeError, match=remedy):
+            getattr(owner, name)
 
 
 def test_random_and_pruned_paths_are_paths() -> None:
@@ -156,6 +174,8 @@ def test_strings_are_compiled_as_in_pynini() -> None:
     assert pynini.accep(r"[0x41]\[\]\\\n[66]").string() == "A[]\\\nB"
     assert pynini.accep(pynini.escape("[a]\\")).string() == "[a]\\"
     assert pynini.accep("[a b]").num_states() == 3
+    assert [next(iter(pynini.accep(text).arcs(0))).ilabel for text in ("[017]", "[0]")] == [15, 0]
+    assert next(iter(pynini.accep("[099]").arcs(0))).ilabel == pynini.generated_symbols().find("099")
     table = pynini.SymbolTable()
     for name in ("<eps>", "one", "two"):
         table.add_symbol(name)
@@ -187,6 +207,7 @@ def test_archives_are_written_and_read(tmp_path: Path) -> None:
     pynini.accep("one").write(tmp_path / "one.fst")
     assert pynini.Far(tmp_path / "one.fst").get_fst() == "one"
     assert pickle.loads(pickle.dumps(pynini.cross("a", "b"))) == pynini.cross("a", "b")
+    assert pickle.loads(pickle.dumps(pynini.accep("a", arc_type="log"))).arc_type() == "log"
 
 
 @examples(800)

@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,6 +65,17 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def _without_stand_ins() -> Iterator[None]:
+    """After the test, modules that a page installed under the name of pynini are no longer imported."""
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("pynini", "pywrapfst"):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("_without_stand_ins")
 @pytest.mark.filterwarnings("default")  # because other libraries emit warnings
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

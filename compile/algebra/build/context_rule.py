@@ -7,8 +7,8 @@ Obligatory, left to right (Mohri and Sproat 1996, *An efficient compiler for wei
 3. `_replacement` replaces φ after each ``<1``, and deletes ``>``.
 4. `_left` accepts ``<1`` only after λ, and ``<2`` only where λ is not, and deletes both.
 
-A context that is always there needs no filter and no markers, unless φ may be empty. Right to left is the mirror image. A simultaneous rule
-looks for λ before the replacement.
+An empty context needs no filter and no markers, unless φ may be empty. Right to left is the mirror image. A simultaneous rule looks for λ
+before the replacement.
 """
 
 from __future__ import annotations

@@ -5,20 +5,21 @@ The steps: a file → arcs over labels → rows over bytes → folded rows witho
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from fst.compile.algebra import rational
-from fst.compile.algebra.arcs import UNITS, Arcs, Unit
+from fst.compile.algebra.arcs import UNITS, Arcs, Holder, Unit, held
 from fst.compile.algebra.other import need_closed
 from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
 from fst.compile.sources.transducers import att, openfst
-from fst.errors import UnsupportedError, not_one_of
+from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
 from fst.tables.strings import stored_bytes
 
@@ -27,7 +28,7 @@ BEGINNING = 1 << 12  # number of bytes at the start of a file from which its for
 
 
 def best_path(
-    source: str | Path | Arcs,
+    source: str | Path | Arcs | Holder,
     *,
     name: str | None = None,
     unit: Unit | None = None,
@@ -37,7 +38,7 @@ def best_path(
     of least weight that reads the whole text.
 
     Args:
-        source: a file of OpenFst (``.fst``, ``.far``) or AT&T text, possibly packed with gzip; or a `fst.Fst`.
+        source: a file of OpenFst (``.fst``, ``.far``) or AT&T text, possibly packed with gzip; or a `fst.Fst` or `fst.pynini.Fst`.
         name: the key of the machine in an archive (``.far``); None: the file is a machine, or an archive of one.
         unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if the
             labels are UTF-8, pynini's default; otherwise code points.
@@ -48,7 +49,8 @@ def best_path(
         and written as its characters.
 
     Raises:
-        VocabularyError: the file is damaged, or does not contain the machine; or arcs that read nothing form a cycle of negative weight.
+        VocabularyError: the source is of another type; the file is damaged, or does not contain the machine; or arcs that read nothing form
+            a cycle of negative weight.
         UnsupportedError: the file has a feature that is not supported; the machine has more than 4 million arcs; or cycles of arcs that
             read nothing are too large.
         ValueError: `unit` or `unknown` has an invalid value.
@@ -67,7 +69,8 @@ def best_path(
         raise ValueError(not_one_of("unknown", unknown, UNKNOWN))
     if unit is not None and unit not in UNITS:
         raise ValueError(not_one_of("unit", unit, UNITS))
-    arcs = source if isinstance(source, Arcs) else _read(Path(source), name, unit)
+    source = held(source)
+    arcs = source if isinstance(source, Arcs) else _read(source, name, unit)
     need_closed(arcs, "a rewriter")
     if arcs.arcs > MAX_ARCS:
         raise UnsupportedError(f"the machine has {arcs.arcs:,} arcs; expected at most {MAX_ARCS:,}; minimize it first")
@@ -77,8 +80,11 @@ def best_path(
     return _table(machine, unknown)
 
 
-def _read(path: Path, name: str | None, unit: Unit | None) -> Arcs:
+def _read(source: Any, name: str | None, unit: Unit | None) -> Arcs:
     """Read a file of OpenFst or AT&T text."""
+    if not isinstance(source, str | os.PathLike):
+        raise VocabularyError(f"the source is {type(source).__name__}; expected an Fst or the path of a file")
+    path = Path(source)
     magic = int.from_bytes(beginning(path, BEGINNING)[:4], "little")
     if magic not in (openfst.MACHINE, openfst.ARCHIVE):
         return rational.union(att.read_sections(path))

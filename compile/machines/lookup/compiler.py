@@ -43,12 +43,12 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     ``fst.read_att(path).invert()``.
 
     Args:
-        source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
-            (``.fst``, ``.far``), an optimized-lookup file of HFST (``.hfstol``), a dictionary of Apertium (``.dix``), see `fst.read_dix`, a
-            lexicon of foma and HFST (``.lexc``), see `fst.read_lexc`, a dictionary of Hunspell (``.aff`` or ``.dic``, with the other file
-            next to it), whose analyses are stems, or columns with a word, an analysis and possibly a weight (``.tsv``, ``.csv``), each
-            possibly packed with gzip; a list of `pathlib.Path` of ``.lexc`` files, which are read in this order as one lexicon; a mapping
-            from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a weight.
+        source: a `fst.Fst` or `fst.pynini.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's
+            binary format (``.fst``, ``.far``), an optimized-lookup file of HFST (``.hfstol``), a dictionary of Apertium (``.dix``), see
+            `fst.read_dix`, a lexicon of foma and HFST (``.lexc``), see `fst.read_lexc`, a dictionary of Hunspell (``.aff`` or ``.dic``,
+            with the other file next to it), whose analyses are stems, or columns with a word, an analysis and possibly a weight (``.tsv``,
+            ``.csv``), each possibly packed with gzip; a list of `pathlib.Path` of ``.lexc`` files, which are read in this order as one
+            lexicon; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a weight.
         sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: in "standard", a token ends before a
             character that is not a letter; in "inconditional", it ends anywhere; "preblank" and "postblank" are inconditional, with a space
             before or after the token. None: all sections are "standard", except that dictionaries of Apertium define the kinds of their

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fst.automata.trie import Ints
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.arcs import Arcs, held
 from fst.compile.algebra.build.strings import Entry, from_strings
 from fst.compile.algebra.forms.characters import over_characters
 from fst.compile.algebra.machine import read_att_sections, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
@@ -75,6 +75,7 @@ def _with_sections(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, I
 
 def machine_of(source: Any) -> Arcs:
     """Read a source as one machine."""
+    source = held(source)
     if isinstance(source, Arcs):
         return source
     if isinstance(source, str | Path):

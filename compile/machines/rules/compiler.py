@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS
+from fst.compile.algebra.arcs import Holder, held
 from fst.compile.algebra.machine import Fst
 from fst.compile.machines.rules.composition import Part, composed
 from fst.compile.machines.rules.functional import folded_machine
@@ -36,7 +37,7 @@ COPYING = Part(  # passes that copy every character, for a stage that replaces k
 
 
 def rewrite(
-    rules: Rules,
+    rules: Rules | Holder,
     *,
     left: str | None = None,
     right: str | None = None,
@@ -55,9 +56,9 @@ def rewrite(
     ``\n`` and ``\u{2C8}``.
 
     Args:
-        rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which
-            is applied to whole texts. A text that the `Fst` does not accept is copied. A mapping without contexts may have 100,000 strings
-            and more, each with at most 4,096 bytes.
+        rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, or
+            `fst.pynini.Fst`, which is applied to whole texts. A text that it does not accept is copied. A mapping without contexts may
+            have 100,000 strings and more, each with at most 4,096 bytes.
         left, right: for a mapping, the contexts of all its rules. An `Fst` with `left` or `right`, which may be empty strings, replaces
             strings inside a text, like a rule: the leftmost and longest strings that it accepts between the two contexts become its
             outputs.
@@ -90,7 +91,7 @@ def rewrite(
     """
     definitions = definitions or {}
     remarks = remarks_on(definitions)
-    table = rewritten(rules, left, right, direction, definitions, remarks)
+    table = rewritten(held(rules), left, right, direction, definitions, remarks)
     for remark in remarks:
         warnings.warn(remark, FstWarning, stacklevel=2)
     return table

@@ -1,4 +1,4 @@
-"""The best path of a machine without cycles; of equal ones, the path that OpenFst finds first."""
+"""The best path of a machine; of paths with the same weight, the path that OpenFst finds first, if there are no cycles."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from fst.compile.algebra.shortest import finish_order, shortest_path
 def best_path(arcs: Arcs) -> Arcs:
     """The best path, as a machine of one string.
 
-    States are improved in topological order, along their arcs in order, and only by a smaller sum of 32-bit numbers. So the first of equal
-    paths is kept. A machine with cycles has another order: the fewest arcs come first.
+    States are visited in topological order, and their arcs in the order of the machine. A path to a state replaces an earlier one only if
+    it is lighter, in sums of 32-bit numbers; of paths with the same weight, the first is kept. In a machine with cycles, it is the path
+    with the fewest arcs.
     """
     arcs = connect(arcs)
     if not arcs.states or not is_acyclic(arcs):

@@ -55,7 +55,13 @@ class ArcIterator:
         self._place = place
 
     def value(self) -> Arc:
-        """The current arc."""
+        """The current arc.
+
+        Raises:
+            FstIndexError: there is none.
+        """
+        if not 0 <= self._place < len(self._arcs):
+            raise FstIndexError(f"the place is {self._place}; expected a place below {len(self._arcs)}, the number of arcs")
         return self._arcs[self._place]
 
 

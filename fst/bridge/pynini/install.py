@@ -13,7 +13,7 @@ LIBRARY = ("byte", "edit_transducer", "pynutil", "rewrite", "rule_cascade", "str
 
 
 def install() -> None:
-    """Let programs import this module as ``pynini``, with its submodules, and as ``pywrapfst``.
+    """Let programs import `fst.pynini` as ``pynini``, with its submodules, and as ``pywrapfst``.
 
     Raises:
         FstError: pynini has been imported.

@@ -12,13 +12,16 @@ from contextlib import ContextDecorator
 
 from fst.bridge.pynini.errors import FstArgError, FstOpError, FstStringCompilationError
 from fst.bridge.pynini.symbols import NO_SYMBOL, SymbolTable
-from fst.errors import not_one_of
+from fst.compile.algebra.arcs import FIRST_SYMBOL as LARGEST
+from fst.errors import not_one_of, quoted
 
 TokenType = str | SymbolTable
 TOKEN_TYPES = ("byte", "utf8")
 BEGIN, END = 0xF8FE, 0xF8FF
 FIRST_GENERATED = 0xF0000
+MOST_DIGITS = 20
 ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "[": "[", "]": "]", "\\": "\\"}
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")  # in base 16, 8 or 10; other digits are a symbol
 _PARTS = re.compile(r"\\(?P<escaped>[nrt\[\]\\])|\\$|(?P<bracket>[\[\]])|.", re.DOTALL)
 
 _generated = SymbolTable("**Generated symbols")
@@ -73,7 +76,7 @@ def labels_of(string: str | bytes, token_type: TokenType | None = None) -> Seque
     """The labels of a string.
 
     Raises:
-        FstStringCompilationError: a bracket is unmatched, or the table lacks a symbol.
+        FstStringCompilationError: a bracket is unmatched, a number in brackets is no label, or the table lacks a symbol.
 
     Examples:
         >>> [*labels_of("é")], [*labels_of("é", "utf8")], [*labels_of("[65]")]
@@ -113,8 +116,11 @@ def _bracketed(text: str, token_type: str) -> Iterable[int]:
 def _symbols(chunk: str) -> list[int]:
     """The labels in brackets: a number, or symbols between spaces."""
     tokens = chunk.split(" ")
-    if len(tokens) == 1 and re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", chunk):
-        return [int(chunk, 16 if chunk[:2] in ("0x", "0X") else 8 if chunk[0] == "0" and len(chunk) > 1 else 10)]
+    if len(tokens) == 1 and _NUMBER.fullmatch(chunk):
+        base = 16 if chunk[:2] in ("0x", "0X") else 8 if chunk[0] == "0" else 10
+        if len(chunk) > MOST_DIGITS or int(chunk, base) >= LARGEST:
+            raise FstStringCompilationError(f"the number in brackets is {quoted(chunk)}; expected a label below {LARGEST:,}")
+        return [int(chunk, base)]
     return [generated(token) for token in tokens]
 
 

@@ -90,11 +90,13 @@ class Fst(States):
         return files.to_bytes(self.table)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Fst.read_from_string, (self.write_to_string(),)
+        return Fst.of, (self.table, self._arc_type)
 
     @property
     def fst(self) -> PublicFst:
-        """The machine as a `fst.Fst`, whose labels are bytes of UTF-8 and generated symbols such as "[tag]"."""
+        """The machine as a `fst.Fst`. Its labels are bytes of UTF-8, or code points if there are labels above 255, and generated symbols
+        such as "[tag]".
+        """
         return files.public(self.table)
 
     def _set(self, found: Expression | Arcs) -> Fst:
@@ -333,6 +335,7 @@ class Fst(States):
 
     def __repr__(self) -> str:
         return f"<vector Fst at {id(self):#x}>"
+
 
 def need_queue(queue_type: str) -> None:
     """Refuse an unknown type of queue; the order of a search has no effect here."""

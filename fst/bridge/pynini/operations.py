@@ -296,11 +296,13 @@ def randgen(
 
     Raises:
         FstArgError: `select` is unknown.
+        FstOpError: a number is negative.
     """
     if select not in SELECTIONS:
         raise FstArgError(not_one_of("selection", select, SELECTIONS))
     machine = one(ifst)
-    arcs = choices.randgen(machine.table, npath, seed, max_length, by_weight=select != "uniform")
+    with as_operation():
+        arcs = choices.randgen(machine.table, npath, seed, max_length, by_weight=select != "uniform")
     return Fst.of(arcs, machine.arc_type()).connect()
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from fst.bridge.pynini.draft import Arc, ArcIterator, Draft, MutableArcIterator
-from fst.bridge.pynini.errors import FstArgError, FstIndexError
+from fst.bridge.pynini.errors import FstArgError, FstIndexError, as_operation
+from fst.bridge.pynini.missing import missing
 from fst.bridge.pynini.properties import FstProperties, properties_of
 from fst.bridge.pynini.symbols import SymbolTable
 from fst.bridge.pynini.weights import OF_ARCS, Weight, WeightLike, weight_of
@@ -40,8 +41,13 @@ class States:
 
     @property
     def table(self) -> Arcs:
-        """The arcs."""
-        return self.expression.arcs
+        """The arcs.
+
+        Raises:
+            FstOpError: an arc has an invalid label, or leads to no state.
+        """
+        with as_operation():
+            return self.expression.arcs
 
     # States and arcs.
 
@@ -191,11 +197,12 @@ class States:
         return self
 
     def verify(self) -> bool:
-        """Whether every arc leads to a state."""
+        """Whether every arc has valid labels and leads to a state."""
         try:
-            return self.table is not None
+            _ = self.table
         except FstError:
             return False
+        return True
 
     def properties(self, mask: FstProperties, test: bool) -> FstProperties:
         """The properties of `mask` that hold. They are always tested."""
@@ -235,3 +242,8 @@ class States:
 
     def __str__(self) -> str:
         return self.print()
+
+    if not TYPE_CHECKING:  # a type checker reports every missing name
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("a machine", name)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fst.bridge.pynini.missing import missing
 
 NO_SYMBOL = -1
 
@@ -101,6 +104,11 @@ class SymbolTable:
 
     def __contains__(self, key: int | str) -> bool:
         return self.member(key)
+
+    if not TYPE_CHECKING:  # a type checker reports every missing name
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("a symbol table", name)
 
 
 def merge_symbol_table(first: SymbolTable, second: SymbolTable) -> SymbolTable:

@@ -1,4 +1,7 @@
-"""Weights of three semirings: numbers that are added along a path. Several paths have the smallest weight, or the sum of probabilities."""
+"""Weights of three semirings: numbers that are added along a path.
+
+The weight of several paths is the smallest one, or in log semirings, the negative logarithm of the sum of their probabilities.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,10 @@ class Weight:
             return "Infinity" if self._value > 0 else "-Infinity"
         return format(self._value, ".9g") if self.member() else "BadNumber"
 
+    def to_string(self) -> str:
+        """The number as text."""
+        return str(self)
+
     def __repr__(self) -> str:
         return f"<{self._type} Weight {self}>"
 
@@ -93,7 +100,7 @@ def times(first: Weight, second: Weight) -> Weight:
 
 
 def divide(first: Weight, second: Weight) -> Weight:
-    """The weight that `second` lacks to `first`: the difference.
+    """The weight whose product with `second` is `first`: the difference.
 
     Raises:
         FstBadWeightError: `second` is infinite.
