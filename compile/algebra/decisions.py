@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import OTHER, TOLERANCE, Arcs, make
+from fst.compile.algebra.arcs import OTHER, TOLERANCE, Arcs
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.connect import connect, leads_to
 from fst.compile.algebra.forms.determinize import determinize, is_deterministic
 from fst.compile.algebra.kernels.room import Rows, SizeError
 from fst.compile.algebra.other import sampled
 from fst.compile.algebra.rational import project, union
+from fst.compile.algebra.sets import of_pairs
 from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.core.jit import Deferred
@@ -171,7 +172,7 @@ def _have_the_same_pairs(first: Arcs, second: Arcs) -> bool:
         return False
     if len(listed) <= MAX_PAIRS:
         return listed.keys() == others.keys() and all(abs(weight - others[pair]) <= TOLERANCE for pair, weight in listed.items())
-    if _accept_the_same(*_of_pairs(first, second)):
+    if _accept_the_same(*of_pairs(first, second)[0]):
         return True
     raise UnsupportedError(
         "the transducers have several outputs for an input, and many pairs; their equivalence is undecidable; compare acceptors, or "
@@ -182,17 +183,6 @@ def _have_the_same_pairs(first: Arcs, second: Arcs) -> bool:
 def _listed(arcs: Arcs) -> dict[tuple[Labels, Labels], float]:
     """The pairs of a machine with their weights; at most `MAX_PAIRS` + 1 pairs."""
     return {(read, written): weight for read, written, weight in paths(arcs, MAX_PAIRS + 1)}
-
-
-def _of_pairs(*machines: Arcs) -> list[Arcs]:
-    """The acceptors of the machines' pairs of labels; equal pairs have the same number in all acceptors. The pair of ε and ε stays ε."""
-    keys = [machine.ilabel.astype(np.int64) << 32 | machine.olabel for machine in machines]
-    numbers = {pair: number for number, pair in enumerate(np.unique(np.concatenate([[0], *keys])).tolist())}
-    found = []
-    for machine, pairs in zip(machines, keys, strict=True):
-        labels = np.array([numbers[pair] for pair in pairs.tolist()], np.int64)
-        found.append(make(machine.sources, labels, labels, machine.target, machine.weight, machine.final, machine.start))
-    return found
 
 
 class _Rows(NamedTuple):

@@ -424,9 +424,9 @@ def read_lexc(path: str | Path | Sequence[str | Path]) -> Fst:
     r"""Read a lexicon of lexc, as HFST reads it: a transducer from forms, the lower side, to analyses, the upper side.
 
     Symbols that a file declares are one label each. A string after a continuation may have a weight: ``"weight: 2.5"``. An entry in angle
-    brackets is a regular expression of xfst, which may use definitions: symbols, strings in braces, pairs, ``| & - * + ^n .x. .o. .i .u
-    .l .r``, optional parts in parentheses, and weights after ``::``. A lexicon without sound changes is complete; other lexicons are
-    composed with rules.
+    brackets is a regular expression of xfst, which may use definitions: symbols, strings in braces, any symbol, ``?``, pairs, ``| & - ~ \ $
+    .P. .p. * + ^n .x. .o. .i .u .l .r``, optional parts in parentheses, and weights after ``::``. A lexicon without sound changes is
+    complete; other lexicons are composed with rules.
 
     Args:
         path: a file in UTF-8, possibly packed with gzip; or several files, which are read in this order as if they were one, so that

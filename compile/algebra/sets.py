@@ -1,12 +1,12 @@
-"""Operations on machines as sets of strings or pairs: complement, difference, cross product and priority union."""
+"""Operations on machines as sets of strings or pairs: complement, difference, cross product, priority union, and sets of paths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fst.compile.algebra.arcs import EPSILON, OTHER, Arcs, Unit, make
 from fst.compile.algebra.compose import compose, need_acceptor, subtract
@@ -53,3 +53,33 @@ def priority_union(first: Arcs, second: Arcs) -> Arcs:
     labels = np.setdiff1d(second.ilabel, [EPSILON])
     others = difference(_everything(labels, second.symbols, second.unit), project(first, "input"))
     return union([first, compose(others, second)])
+
+
+def on_paths(operation: Callable[[Arcs, Arcs], Arcs], first: Arcs, second: Arcs) -> Arcs:
+    """The result of an operation on two acceptors, for two transducers as sets of paths: sequences of pairs of labels.
+
+    Examples:
+        >>> machine = make([0, 0], [97, 99], [98, 99], [1, 1], None, [np.inf, 0], 0)
+        >>> copy = make([0], [99], [99], [1], None, [np.inf, 0], 0)
+        >>> found = on_paths(difference, machine, copy)
+        >>> found.ilabel.tolist(), found.olabel.tolist()
+        ([97], [98])
+    """
+    shared = with_shared_symbols([first, second])
+    acceptors, pairs = of_pairs(*shared)
+    found = operation(*acceptors)
+    read, write = pairs[found.ilabel] >> 32, pairs[found.ilabel] & 0xFFFFFFFF
+    return make(found.sources, read, write, found.target, found.weight, found.final, found.start, shared[0].symbols, first.unit)
+
+
+def of_pairs(*machines: Arcs) -> tuple[list[Arcs], NDArray[np.int64]]:
+    """The acceptors of the machines' pairs of labels; and int64[labels], the pair of each of their labels, packed as
+    ``read << 32 | write``. Equal pairs have the same label in all acceptors. The pair of ε and ε stays ε.
+    """
+    keys = [machine.ilabel.astype(np.int64) << 32 | machine.olabel for machine in machines]
+    pairs = np.unique(np.concatenate([[EPSILON], *keys]))
+    columns = [np.searchsorted(pairs, key) for key in keys]
+    return [
+        make(machine.sources, labels, labels, machine.target, machine.weight, machine.final, machine.start)
+        for machine, labels in zip(machines, columns, strict=True)
+    ], pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fst.automata.hashing import Pool
 from fst.compile.algebra.arcs import EPSILON, Arcs, Columns, make
 from fst.compile.algebra.kernels.room import SizeError
+from fst.compile.algebra.symbols import with_shared_symbols
 from fst.core.jit import Deferred
 
 MAX_NODES, MAX_ARCS = 1 << 21, 1 << 22  # of Debian's dictionaries, the Turkish one needs the most: 274,229 and 1,409,108
@@ -130,12 +131,17 @@ class Paths:
         self._weight.append(weight)
 
     def insert(self, root: int, arcs: Arcs, following: int, weight: float = 0.0) -> None:
-        """Add all paths of a machine from a root to another root, or to the end. The symbols are those of all paths."""
+        """Add all paths of a machine from a root to another root, or to the end."""
         self._inserted.append(arcs)
         self.add(root, self._pair((-len(self._inserted), EPSILON)), following, weight)
 
     def machine(self, start: int, symbols: tuple[str, ...] = ()) -> Arcs:
-        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it."""
+        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it.
+
+        Args:
+            start: the root.
+            symbols: the symbols of the paths that were added as strings.
+        """
         strings = [sorted(tree) for tree in self._trees]
         trees = np.cumsum([0, *map(len, strings)])
         numbers = [tree[path] for tree, some in zip(self._trees, strings, strict=True) for path in some]
@@ -164,15 +170,19 @@ class Paths:
             top - np.concatenate([targets[is_child], roots[after[~is_end]]]),
             np.concatenate([np.zeros(len(read)), cost[~is_end]]),
         )
-        columns, final = self._with_inserted(columns, final)
+        if self._inserted:
+            return self._with_inserted(columns, final, top - int(roots[start]), symbols)
         return make(*columns, final, top - int(roots[start]), symbols)
 
-    def _with_inserted(self, columns: Columns, final: NDArray[np.float64]) -> tuple[Columns, NDArray[np.float64]]:
-        """The columns of `make` and the final weights, with a copy of an inserted machine for each arc that represents it."""
+    def _with_inserted(self, columns: Columns, final: NDArray[np.float64], start: int, symbols: tuple[str, ...]) -> Arcs:
+        """The machine with a copy of an inserted machine for each arc that represents it."""
         is_machine = columns.read < 0
-        rows, count = [[column[~is_machine] for column in columns]], len(final)
+        chosen = Columns._make(column[~is_machine] for column in columns)
+        strings, *machines = with_shared_symbols([make(*chosen, final, start, symbols), *self._inserted])
+        rows: list[list[NDArray[Any]]] = [[strings.sources, strings.ilabel, strings.olabel, strings.target, strings.weights]]
+        count = strings.states
         for source, number, _, target, weight in zip(*(column[is_machine].tolist() for column in columns), strict=True):
-            arcs = self._inserted[-number - 1]
+            arcs = machines[-number - 1]
             ends = np.flatnonzero(np.isfinite(arcs.final))
             if not len(ends):
                 continue
@@ -182,7 +192,7 @@ class Paths:
             rows.append([ends + count, nothing, nothing, np.full(len(ends), target), arcs.final[ends]])
             count += arcs.states
         final = np.concatenate([final, np.full(count - len(final), np.inf)])
-        return Columns._make(map(np.concatenate, zip(*rows, strict=True))), final
+        return make(*Columns._make(map(np.concatenate, zip(*rows, strict=True))), final, start, strings.symbols)
 
     def _lightest(self, place_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The place of each path, the root that follows it, and the smallest weight; each pair of place and root once, in ascending

@@ -60,6 +60,18 @@ EXPRESSIONS = [
     ("V = [a|e] ; ! vowels\nW = V\n V ; W = W | b ;", "W - {aa}", "ae ae b b ea ea ee ee"),
     ("V = [a|e] ;", "V:b | b:V", "a b e b b a b e"),
     ("V = [] ;", "V V", "_ _"),
+    ("Z = z ;", "[a:b | c] - c", "a b"),
+    ("Z = z ;", "[a:b | c | {ab}:{b}] & [c | a:b b:0 | a:0]", "ab b c c"),
+    ("Z = z ;", "[a:b | a:c | d] .P. [a:e | b] | b:f", "a b a c b b b f d d"),
+    ("Z = z ;", "[a:b | d] .p. [e:b | f]", "a b d d f f"),
+    ("Z = z ;", "[? | ? ?] & [a | {ba} | {abc}]", "a a ba ba"),
+    ("V = [a|e] ;", "\\V & [a | b | e | c d]", "b b"),
+    ("V = \\a ;", "[V | V b] & [{ab} | {cb} | a | b]", "b b cb cb"),
+    ("Z = z ;", "~[a|b]* & [a | {ba} | {ac} | [d+ & d]]", "ac ac d d"),
+    ("Z = z ;", "~$b a & [{aa} | {aba} | {bca} | a]", "a a aa aa"),
+    ("Z = z ;", "[a|b] .o. [[?:?] - a:b] .o. [a|b]", "a a b a b b"),
+    ("Z = z ;", "a ?:b & [{ab} | a c:b | a a:b]", "aa ab ab ab ac ab"),
+    ("Z = z ;", "[$a:b - $c] .o. [b | {db} | {bc}]", "a b ac bc da db"),
 ]
 OF_FOMA = [case for case, (text, _) in enumerate(LEXICONS) if "a:X" not in text]  # in foma, a:X without a space is a continuation
 needs_foma = pytest.mark.skipif(shutil.which("foma") is None, reason="foma is not installed: nothing to compare with")
@@ -217,6 +229,14 @@ def test_expressions(tmp_path: Path, definitions: str, text: str, columns: str) 
     assert relation(of_expression(tmp_path, text, definitions)) == sorted(zip(words[1::2], words[::2], strict=True))
 
 
+def test_any_symbol(tmp_path: Path) -> None:
+    """Any symbol is every character and symbol, also those that only other entries or definitions name, but no flag diacritic."""
+    text = "Multichar_Symbols +N @P.X.Y@\nDefinitions V = \\[a|e] ;\nLEXICON Root\n< V > X ;\nb+Nc # ;\nLEXICON X\n@P.X.Y@x # ;\n"
+    words = read_lexc(written(tmp_path, text))
+    for machine, others in ((words, ["@_IDENTITY_SYMBOL_@"]), (words.close("def"), ["d", "f"])):
+        assert {form for form, _, _ in machine.paths()} == {"b+Nc", *(f"{first}@P.X.Y@x" for first in ["b", "c", "x", "+N", *others])}
+
+
 @pytest.mark.parametrize("seed", sample(range(300), 40))
 def test_expressions_by_their_definition(tmp_path: Path, seed: int) -> None:
     """Random regular expressions have the pairs that sets of strings give."""
@@ -276,7 +296,7 @@ def test_other_sections(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expression", "error", "found"),
     [
-        ("a $b", UnsupportedError, r"line 4, column 5: the regular expression has \$, which is not supported; compile the lexicon with"),
+        ("a $?b", UnsupportedError, r"line 4, column 5: the regular expression has \$\?, which is not supported; compile the lexicon with"),
         ("a / b", UnsupportedError, "column 5: the regular expression has /, which"),
         (".#. a", UnsupportedError, r"column 3: the regular expression has .#., which"),
         ("a | ", VocabularyError, "column 8: the regular expression has an end; expected a symbol or brackets; write % before a special"),
@@ -286,8 +306,10 @@ def test_other_sections(tmp_path: Path) -> None:
         ("a b ]", VocabularyError, r"column 7: the regular expression has '\]'; expected an operator"),
         ("a^3,2", VocabularyError, r"column 4: the regular expression has the counts \^3,2; expected the smaller number first"),
         ("[a:b] .x. c", VocabularyError, "column 9: a cross product has pairs of different symbols; expected expressions without pairs"),
+        ("~[a:b]", VocabularyError, "column 3: a complement has pairs of different symbols; expected expressions without pairs"),
+        ("~" * 101 + "a", UnsupportedError, "more than 100 operators"),
         ("[" * 51 + "a" + "]" * 51, VocabularyError, "expected at most 50 brackets in each other"),
-        ("a" + ".i" * 101, UnsupportedError, "more than 100 of the operators .* between expressions; expected fewer; use definitions"),
+        ("a" + ".i" * 101, UnsupportedError, "more than 100 operators other than repeats and the union; expected fewer; use definitions"),
         ("[a^1000]^2000", UnsupportedError, "the regular expression has more than 1,048,576 arcs; expected fewer; simplify the regular"),
         ("[a|b]* a [a|b]^20", UnsupportedError, "line 4, column 2: the determinization has .* expected at most 65,536 states; simplify"),
         ("a" * 70_000, VocabularyError, "column 2: the expression has 70,002 characters; expected at most 65,536"),
@@ -322,6 +344,13 @@ def test_malformed_entries_are_refused(tmp_path: Path, text: str, found: str) ->
     """The error for a malformed entry contains line, column, the value and the expected value."""
     with pytest.raises(VocabularyError, match=found):
         read_lexc(written(tmp_path, f"LEXICON Root\n{text}"))
+
+
+def test_entries_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lexicons with too many entries are refused at the first entry above the limit."""
+    monkeypatch.setattr("fst.compile.sources.transducers.lexc.lexicon.MAX_ENTRIES", 2)
+    with pytest.raises(UnsupportedError, match="line 4, column 1: the lexicons have more than 2 entries; expected fewer; split the source"):
+        read_lexc(written(tmp_path, "LEXICON Root\na # ;\nb # ;\nc # ;\n"))
 
 
 def test_other_text_is_refused(tmp_path: Path) -> None:

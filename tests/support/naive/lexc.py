@@ -89,6 +89,11 @@ def _concatenated(first: Relation, second: Relation) -> Relation:
     return {(upper + other, lower + another) for upper, lower in first for other, another in second}
 
 
+def _parts(symbols: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """The substrings of a string of symbols."""
+    return {symbols[start:end] for start in range(len(symbols) + 1) for end in range(start, len(symbols) + 1)}
+
+
 ATOMS = [Expression(text, {(symbols, symbols)}) for text, symbols in {
     "a": ("a",), "b": ("b",), "0": (), "[]": (), '"+N"': ("+N",), "%+N": ("+N",), "{ab}": ("a", "b"), '" "': (" ",), "%0": ("0",),
 }.items()]  # fmt: skip
@@ -108,10 +113,15 @@ SAME_KIND = {
     "inversion": ("{}.i | {}", lambda first, second: {(lower, upper) for upper, lower in first} | second),
     "upper": ("{}.u | {}", lambda first, second: {(upper, upper) for upper, _ in first} | second),
     "lower": ("{}.l | {}", lambda first, second: {(lower, lower) for _, lower in first} | second),
+    "complement": ("~{} & {}", lambda first, second: second - first),
+    "any": ("[?|0] {} & {}", lambda first, second: {pair for pair in second if {(pair[0][end:],) * 2 for end in (0, 1)} & first}),
+    "another": ("\\{} & {}", lambda first, second: {pair for pair in second - first if len(pair[0]) == 1}),
+    "containing": ("${} & {}", lambda first, second: {pair for pair in second if _parts(pair[0]) & {upper for upper, _ in first}}),
+    "priority": ("{} .P. {}", lambda first, second: first | {pair for pair in second if pair[0] not in {upper for upper, _ in first}}),
 }
 OTHERS = {
     "product": ("{} .x. {}", lambda first, second: {(upper, lower) for upper, _ in first for lower, _ in second}),
     "colon": ("{}:{}", lambda first, second: {(upper, lower) for upper, _ in first for lower, _ in second}),
     "composition": ("{} .o. {}", lambda first, second: {(upper, low) for upper, lower in first for up, low in second if up == lower}),
 }
-OF_ACCEPTORS = ("intersection", "difference", "product", "colon")
+OF_ACCEPTORS = ("intersection", "difference", "product", "colon", "complement", "any", "another", "containing")

@@ -1,6 +1,6 @@
 """Machines of regular expressions by Thompson's construction.
 
->>> letters = Fragment.of_pair(97, 97).followed_by(Fragment.of_pair(98, 99))
+>>> letters = Fragment.of_pairs((97, 97)).followed_by(Fragment.of_pairs((98, 99)))
 >>> letters.repeated(1, None).machine(()).ilabel.tolist()
 [97, 98, 97]
 """
@@ -27,9 +27,9 @@ class Fragment:
         self._arcs, self._states, self._first, self._last = arcs, states, first, last
 
     @classmethod
-    def of_pair(cls, read: int, write: int) -> Fragment:
-        """The fragment that reads a label and writes another."""
-        return cls([(0, 1, read, write, 0.0)], 2, 0, 1)
+    def of_pairs(cls, *pairs: tuple[int, int]) -> Fragment:
+        """The fragment that reads a label and writes another, for any of some pairs."""
+        return cls([(0, 1, read, write, 0.0) for read, write in pairs], 2, 0, 1)
 
     @classmethod
     def of_machine(cls, arcs: Arcs) -> Fragment:
@@ -66,7 +66,7 @@ class Fragment:
         """The concatenations of `least` to `most` paths; None: of any number."""
         if (most or least) * len(self._arcs) > MAX_ARCS:
             raise too_large()
-        whole, ends = Fragment.of_pair(EPSILON, EPSILON), list[int]()
+        whole, ends = Fragment.of_pairs((EPSILON, EPSILON)), list[int]()
         for number in range(least if most is None else most):
             if number >= least:
                 ends.append(whole._last)

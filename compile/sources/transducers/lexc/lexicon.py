@@ -38,7 +38,7 @@ NO_FLAGS = ("NOFLAGS", "NoFlags")
 LEXICON, LAST = ("LEXICON", "Lexicon"), ("END",)
 SECTIONS = (*SYMBOLS, *NO_FLAGS, *DEFINITIONS, *LEXICON, *LAST)
 ROOT, NO_LEXICON = "Root", "#"
-MAX_WORD, MAX_EXPRESSION = 10_000, 1 << 16
+MAX_WORD, MAX_EXPRESSION, MAX_ENTRIES = 10_000, 1 << 16, 1 << 20
 MAX_NAMED = 10  # in a warning
 Place = tuple[Scanner, int]
 JOINED = re.compile("((?:[^%]|%.)*:)((?:[^%:]|%.)+)")  # a colon and a continuation without a space
@@ -58,6 +58,7 @@ class _Reader:
         self._paths = Paths()
         self._roots = dict[str, int]()
         self._defined = dict[str, None]()
+        self._entries = 0
         self._used, self._undeclared = dict[str, Place](), dict[str, Place]()  # the first place of each continuation and flag
 
     def read(self, path: Path) -> None:
@@ -151,6 +152,10 @@ class _Reader:
         info = entry.pop().text if entry and entry[-1].text[0] == '"' else ""
         if not entry:
             raise self._scanner.fault(end.at, f"the entry has no continuation; expected a lexicon or {NO_LEXICON} before the semicolon")
+        self._entries += 1
+        if self._entries > MAX_ENTRIES:
+            many = f"the lexicons have more than {MAX_ENTRIES:,} entries"
+            raise self._scanner.unsupported(entry[0].at, f"{many}; expected fewer; split the source")
         *data, continuation = entry
         joined = JOINED.fullmatch(continuation.text) if ":" in continuation.text else None
         if joined:
@@ -179,7 +184,7 @@ class _Reader:
         if length > MAX_EXPRESSION:
             raise self._scanner.fault(expression.at, f"the expression has {length:,} characters; expected at most {MAX_EXPRESSION:,}")
         try:
-            return parse(self._scanner, expression, self._symbols, self._definitions)
+            return parse(self._scanner, expression, self._definitions)
         except SizeError as error:
             raise self._scanner.unsupported(expression.at, f"{error.fault}; simplify the regular expression") from None
 
