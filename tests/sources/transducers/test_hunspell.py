@@ -176,7 +176,7 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
         ("FLAG num\nSFX 12 Y 1\nSFX 12 0 s .\n", "1\ncat/1,012\n", "cats", "cat"),
         ("FLAG UTF-8\nSFX é Y 1\nSFX é 0 é .\n", "1\nété/xé\n", "étéé", "été"),
         ("AF 2\nAF X\nAF S # some\nSFX S Y 1\nSFX S 0 s .\n", "1\ncat/2\n", "cats", "cat"),
-        ("AF 1\nAF ST\nSFX S Y 1\nSFX S 0 0/1 .\nSFX T Y 1\nSFX T 0 t .\n", "1\ncat/S\n", "catt", "cat"),
+        ("AF 1\nAF ST\nSFX S Y 1\nSFX S 0 0/1 .\nSFX T Y 1\nSFX T 0 t .\n", "1\ncat/1\n", "catt", "cat"),
         ("AM 1\nAM po:noun\nSFX S Y 1\nSFX S 0 s . 1\n", "2\ncat/S\t1\ndog/S po:noun\n", "dogs", "dog"),
         ("SFX S Y 2 # two\nSFX S y ies [^aeiou]y\nSFX S 0 s .  is:plural\n# end\n", "1\npony/S\n", "ponies", "pony"),
         ("SFX S Y 1\r\nSFX S 0 -s [-.]\r\n", "1\r\nx-/S\r\n", "x--s", "x-"),

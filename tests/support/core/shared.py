@@ -95,6 +95,11 @@ METHODS: dict[Any, Sequence[Callable[[Any, str], Any]]] = {
         lambda searcher, text: searcher.is_match(text),
         lambda searcher, text: searcher.count([text, text], threads=2).tolist(),
     ),
+    fst.Speller: (
+        lambda speller, text: speller.check(text[:20]),
+        lambda speller, text: speller.check_texts([text, text[:20]], threads=2),
+        lambda speller, text: speller.suggest(text[:5], limit=1),
+    ),
     fst.Segmenter: (
         lambda segmenter, text: segmenter.segment(text),
         lambda segmenter, text: segmenter.count([text, text], threads=2).tolist(),

@@ -46,6 +46,9 @@ def read(folder: Path) -> None:
     elif isinstance(used, fst.Rewriter):
         with suppress(fst.TextError):  # a machine may have no path for the text
             used.apply(TEXT)
+    elif isinstance(used, fst.Speller):
+        used.check_text(TEXT)
+        used.suggest("ab")
     else:
         used.allowed(used.start)
 

@@ -23,7 +23,7 @@ from fst.errors import FstWarning
 ATT = "0\t1\ta\tb\t0.5\n0\t2\t@0@\t<n>\n1\t2\té\t@_SPACE_@\n2\t1\t@P.X.Y@\t@P.X.Y@\n2\t1.25\n"
 LEXC = (
     'Multichar_Symbols +N +Pl @P.X.Y@\nDefinitions V = a | e ;\nLEXICON Root\ncat N ;\ndog:dog N "weight: 1.5" ;\n'
-    '< [V b:c | {ab}^2 - "+N"]* .x. a::1 > N ;\n< "@P.X.Y@" V.l:0 ("+Pl") > # ;\n'
+    '< [V b | {ab}^2 - "+N"]^{1,2} .x. a::1 > N ;\n< V:b > # ;\n< "@P.X.Y@" [V.l]:0 ("+Pl") > # ;\n'
     'LEXICON N\n+N: # ; ! a comment\n+N+Pl:s # "info" ;\n@P.X.Y@x%:y # ;\nEND\n'
 )
 DIX = (

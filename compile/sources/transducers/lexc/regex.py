@@ -134,7 +134,7 @@ class _Parser:
         found = self._union()
         while self._part.kind == "product":
             part = self._take()
-            found = self._operated(part, compose if part.text == ".o." else self._cross(part), found, self._union())
+            found = self._operated(part, compose if part.text == ".o." else _crossed, found, self._union())
         return found
 
     def _union(self) -> Fragment:
@@ -158,7 +158,7 @@ class _Parser:
             prefixes.append(self._take())
         found = self._repeat()
         for part in reversed(prefixes):
-            found = self._operated(part, self._complement(part) if part.text == "~" else self._containing, found)
+            found = self._operated(part, self._complement if part.text == "~" else self._containing, found)
         return found
 
     def _repeat(self) -> Fragment:
@@ -193,7 +193,7 @@ class _Parser:
         if self._skip(":"):
             other, others = self._half()
             if labels is None or others is None:
-                found = self._operated(part, self._cross(part), found, other)
+                found = self._operated(part, _crossed, found, other)
             else:
                 found = self._chain([*zip_longest(labels, others, fillvalue=EPSILON)])
         while self._part.kind == "weight":
@@ -244,27 +244,10 @@ class _Parser:
         """A machine with the symbols of this expression."""
         return with_shared_symbols([self._nothing, machine])[1]
 
-    def _cross(self, part: Part) -> Callable[[Arcs, Arcs], Arcs]:
-        """The cross product of two acceptors, for an operator."""
-
-        def crossed(upper: Arcs, lower: Arcs) -> Arcs:
-            self._need_acceptors(part, "a cross product", upper, lower)
-            return cross(upper, lower)
-
-        return crossed
-
-    def _complement(self, part: Part) -> Callable[[Arcs], Arcs]:
-        """The complement of an acceptor, for an operator."""
-
-        def complement(machine: Arcs) -> Arcs:
-            self._need_acceptors(part, "a complement", machine)
-            return difference(self._everything(), machine)
-
-        return complement
-
-    def _need_acceptors(self, part: Part, name: str, *machines: Arcs) -> None:
-        if not all(machine.is_acceptor for machine in machines):
-            raise self._scanner.fault(part.at, f"{name} has pairs of different symbols; expected expressions without pairs")
+    def _complement(self, machine: Arcs) -> Arcs:
+        """The complement of an acceptor."""
+        _need_acceptors("a complement", machine)
+        return difference(self._everything(), machine)
 
     def _containing(self, machine: Arcs) -> Arcs:
         """All paths that contain a path of a machine."""
@@ -325,3 +308,19 @@ SIDES: dict[str, Callable[[Arcs], Arcs]] = {
 def _unescaped(match: re.Match[str]) -> str:
     code = match[1] or match[2]
     return chr(int(code, 16)) if code else CONTROLS.get(match[3], match[3])
+
+
+def _crossed(upper: Arcs, lower: Arcs) -> Arcs:
+    """The cross product of two acceptors."""
+    _need_acceptors("a cross product", upper, lower)
+    return cross(upper, lower)
+
+
+def _need_acceptors(name: str, *machines: Arcs) -> None:
+    """Raise an error if a machine of an operation writes other symbols than it reads.
+
+    Raises:
+        VocabularyError: a machine writes other symbols than it reads.
+    """
+    if not all(machine.is_acceptor for machine in machines):
+        raise VocabularyError(f"{name} has pairs of different symbols; expected expressions without pairs")
