@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.refinement import classes_of
 from fst.automata.trie import Ints, Strings, Trie, build, spread
 from fst.compile.layout.rows import filled, placed
 from fst.errors import UnsupportedError
 from fst.machines.speller.layout import ENTRY
 
 ROOTS = ("stems", "suffixes", "prefixes")
-ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Rows(NamedTuple):
@@ -38,6 +38,7 @@ class Merged(NamedTuple):
         starts: int64[states + 1], the bounds of each state's transitions.
         labels, targets: int64[transitions], sorted by label within a state.
         is_final: bool[states], whether a string ends.
+        heights: int64[states], the length of the longest path from each state.
         state_of: int64[nodes], the state of each node of the trie.
     """
 
@@ -45,6 +46,7 @@ class Merged(NamedTuple):
     labels: Ints
     targets: Ints
     is_final: NDArray[np.bool_]
+    heights: Ints
     state_of: Ints
 
 
@@ -65,66 +67,40 @@ def rows_of(sets: Sequence[Strings], symbols: int) -> Rows:
 
 
 def _merged(trie: Trie) -> Merged:
-    """Merge the nodes with equal transitions, from the ends of strings to the roots."""
-    nodes, width = len(trie), len(trie.letters)
-    parents, labels = np.divmod(trie.edge_keys, width)
-    labels = trie.letters[labels]
-    starts = np.searchsorted(parents, np.arange(nodes + 1))
-    is_final = trie.token >= 0
-    class_of, heights = np.arange(nodes), _heights(parents, trie.edge_children, trie.level, nodes)
-    order = np.argsort(heights, kind="stable")
-    bounds = np.searchsorted(heights[order], np.arange(int(heights.max(initial=0)) + 2))
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        some = order[first:last]
-        some = some[some >= len(ROOTS)]
-        if len(some):
-            class_of[some] = _leaders(some, starts, labels, class_of[trie.edge_children], is_final)
-    kept = np.flatnonzero(class_of == np.arange(nodes))
-    numbers = np.zeros(nodes, np.int64)
-    numbers[kept] = np.arange(len(kept))
-    state_of = numbers[class_of]
+    """Merge the nodes from which the same strings are read."""
+    parents, labels = np.divmod(trie.edge_keys, len(trie.letters))
+    kinds = (trie.token >= 0).astype(np.int32)
+    kinds[: len(ROOTS)] = 2 + np.arange(len(ROOTS))  # no root is merged
+    kept, numbers = classes_of(kinds, *(column.astype(np.int32) for column in (parents, labels, trie.edge_children)))
+    state_of = numbers.astype(np.int64)
+    starts = np.searchsorted(parents, np.arange(len(trie) + 1))
     sizes = np.diff(starts)[kept]
     edges = spread(starts[kept], sizes)
-    return Merged(np.append(0, np.cumsum(sizes)), labels[edges], state_of[trie.edge_children[edges]], is_final[kept], state_of)
+    return Merged(
+        starts=np.append(0, np.cumsum(sizes)),
+        labels=trie.letters[labels[edges]],
+        targets=state_of[trie.edge_children[edges]],
+        is_final=trie.token[kept] >= 0,
+        heights=_heights(trie, parents)[kept],
+        state_of=state_of,
+    )
 
 
-def _heights(parents: Ints, children: Ints, levels: Ints, nodes: int) -> Ints:
-    """The length of the longest path from each node."""
-    heights = np.zeros(nodes, np.int64)
-    bounds = np.searchsorted(levels[children], np.arange(1, int(levels.max(initial=0)) + 2))
+def _heights(trie: Trie, parents: Ints) -> Ints:
+    """The length of the longest path from each node; `parents`: the parent of each edge."""
+    heights, children = np.zeros(len(trie), np.int64), trie.edge_children
+    bounds = np.searchsorted(trie.level[children], np.arange(1, int(trie.level.max(initial=0)) + 2))
     for first, last in zip(bounds[:-1][::-1].tolist(), bounds[1:][::-1].tolist(), strict=True):
         np.maximum.at(heights, parents[first:last], heights[children[first:last]] + 1)
     return heights
 
 
-def _leaders(some: Ints, starts: Ints, labels: Ints, targets: Ints, is_final: NDArray[np.bool_]) -> Ints:
-    """For each of some nodes of one height, the first of them with equal transitions."""
-    sizes = starts[some + 1] - starts[some]
-    edges = spread(starts[some], sizes)
-    mixed = (labels[edges].astype(np.uint64) << np.uint64(32) | targets[edges].astype(np.uint64)) * ODD
-    mixed = (mixed ^ mixed >> np.uint64(29)) * ODD
-    sums = np.append(np.uint64(0), np.cumsum(mixed ^ mixed >> np.uint64(32), dtype=np.uint64))
-    ends = np.cumsum(sizes)
-    hashes = (sums[ends] - sums[ends - sizes]) * np.uint64(2) + is_final[some].astype(np.uint64)
-    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    leaders = first[inverse]
-    is_same = (sizes == sizes[leaders]) & (is_final[some] == is_final[some[leaders]])
-    compared = np.flatnonzero(is_same)
-    own = spread(starts[some[compared]], sizes[compared])
-    other = spread(starts[some[leaders[compared]]], sizes[compared])
-    differs = (labels[own] != labels[other]) | (targets[own] != targets[other])
-    is_same[np.repeat(compared, sizes[compared])[differs]] = False
-    return np.where(is_same, some[leaders], some)  # nodes with the hash of other transitions are not merged
-
-
 def _skips(merged: Merged) -> Ints:
     """For each transition, the number of strings of its state before all strings through it."""
     counts = merged.is_final.astype(np.int64)
-    states = len(counts)
-    sources = np.repeat(np.arange(states), np.diff(merged.starts))
-    order, depth = _by_height(merged, sources)
     skips = np.zeros(len(merged.targets), np.int64)
-    for some in np.split(order, depth):
+    order = np.argsort(merged.heights, kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(merged.heights[order])) + 1):
         sizes = merged.starts[some + 1] - merged.starts[some]
         edges = spread(merged.starts[some], sizes)
         through = counts[merged.targets[edges]]
@@ -134,20 +110,6 @@ def _skips(merged: Merged) -> Ints:
         skips[edges] = sums - np.repeat(before, sizes) + np.repeat(counts[some], sizes)
         np.add.at(counts, np.repeat(some, sizes), through)
     return skips
-
-
-def _by_height(merged: Merged, sources: Ints) -> tuple[Ints, Ints]:
-    """The states in the order of their heights, and the bounds of equal heights."""
-    states = len(merged.is_final)
-    heights = np.zeros(states, np.int64)
-    while True:
-        found = np.zeros(states, np.int64)
-        np.maximum.at(found, sources, heights[merged.targets] + 1)
-        if np.array_equal(found, heights):
-            break
-        heights = found
-    order = np.argsort(heights, kind="stable")
-    return order, np.flatnonzero(np.diff(heights[order])) + 1
 
 
 def _laid_out(merged: Merged, skips: Ints, symbols: int) -> tuple[NDArray[np.uint64], Ints]:
