@@ -68,12 +68,9 @@ class FlagSets:
 
 def _bits(options: Options) -> dict[int, int]:
     """The bits of each flag with a meaning of its own; a flag may have several."""
-    named = {
-        options.needs_affix: layout.NEEDS_AFFIX,
-        options.forbidden: layout.FORBIDDEN,
-    }
     pairs = [
-        *named.items(),
+        (options.needs_affix, layout.NEEDS_AFFIX),
+        (options.forbidden, layout.FORBIDDEN),
         (options.keeps_case, layout.KEEPS_CASE),
         (options.circumfix, layout.CIRCUMFIX),
         (options.only_in_compound, layout.ONLY_IN_COMPOUND),

@@ -52,6 +52,15 @@ def test_dictionaries_with_all_options(name: str, tmp_path: Path) -> None:
     assert fst.Speller(speller(aff)).check_batch(words).tolist() == [*map(check, words)]
 
 
+def test_flag_of_two_options(tmp_path: Path) -> None:
+    """A flag that two options name has both meanings: a forbidden homonym that needs an affix is not accepted."""
+    aff = tmp_path / "x.aff"
+    aff.write_text("SET UTF-8\nNEEDAFFIX x\nONLYINCOMPOUND o\nFORBIDDENWORD x\nSFX A Y 1\nSFX A 0 s/x .\n", encoding="utf-8")
+    aff.with_suffix(".dic").write_text("4\nab/o\nab/x\ncd/A\nef\n", encoding="utf-8")
+    words, expected = ["ab", "abs", "cd", "cds", "ef"], [False, False, True, False, True]
+    assert fst.Speller(speller(aff)).check_batch(words).tolist() == [*map(definition(aff).check, words)] == expected
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_recorded_answers(tmp_path: Path, seed: int) -> None:
     """With random dictionaries, the kernel accepts the words that Hunspell accepts, as recorded."""
