@@ -335,16 +335,28 @@ def entry_of_prefix(affix, bits, start, end, two, needed, place, table, work):
 
 
 @part
-def put_scratch(affix, start, end, table, work):
-    """Write the characters that a prefix strips, and a part of `work.main`, to `SCRATCH`; return the end."""
-    begin, stop = string_at(field(affix, STRIP, table), table)
-    at = SCRATCH
-    for place in range(begin, stop):
-        work.memory[MAIN + at] = table.pool[table.places.strings + place]
-        at += 1
+def copied(start, end, at, work):
+    """Copy a part of `work.main` to another place, and return the end of the copy."""
     for place in range(start, end):
         work.memory[MAIN + at] = work.memory[MAIN + place]
         at += 1
+    return at
+
+
+@part
+def written(first, last, at, table, work):
+    """Write elements of `strings` to a place of `work.main`, and return the end."""
+    for place in range(first, last):
+        work.memory[MAIN + at] = table.pool[table.places.strings + place]
+        at += 1
+    return at
+
+
+@part
+def put_scratch(affix, start, end, table, work):
+    """Write the characters that a prefix strips, and a part of `work.main`, to `SCRATCH`; return the end."""
+    begin, stop = string_at(field(affix, STRIP, table), table)
+    at = copied(start, end, written(begin, stop, SCRATCH, table, work), work)
     work.memory[MAIN + at] = 0
     work.memory[TAGS + (SCRATCH & (ROWS - 1))] = NONE
     return at

@@ -13,7 +13,7 @@ takes more steps is not accepted.
 from __future__ import annotations
 
 from fst.core.jit import inlined, part
-from fst.machines.speller.kernels.affixes import find_affixes, string_at
+from fst.machines.speller.kernels.affixes import copied, find_affixes, string_at, written
 from fst.machines.speller.kernels.constants import (
     ALONE,
     BEGIN,
@@ -104,22 +104,13 @@ def undone(start, place, end, pattern, table, work):
     and its end. There is room for it.
     """
     first = table.options.patterns + 3 * (pattern - 1)
-    begin = at = work.registers.top
-    for source in range(start, place):
-        work.memory[MAIN + at] = work.memory[MAIN + source]
-        at += 1
-    boundary = at
-    for side in range(2):
-        low, high = string_at(first + side, table)
-        for source in range(low, high):
-            work.memory[MAIN + at] = table.pool[table.places.strings + source]
-            at += 1
-        if side == 0:
-            boundary = at
+    begin = work.registers.top
+    low, high = string_at(first, table)
+    boundary = written(low, high, copied(start, place, begin, work), table, work)
+    low, high = string_at(first + 1, table)
+    at = written(low, high, boundary, table, work)
     low, high = string_at(first + 2, table)
-    for source in range(place + high - low, end):
-        work.memory[MAIN + at] = work.memory[MAIN + source]
-        at += 1
+    at = copied(place + high - low, end, at, work)
     work.memory[MAIN + at] = 0
     forget(work)
     return begin, boundary, at

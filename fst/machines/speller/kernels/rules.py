@@ -6,7 +6,7 @@ Kernels check nothing, and require a table that has passed `Table.prove`.
 from __future__ import annotations
 
 from fst.core.jit import inlined, part
-from fst.machines.speller.kernels.affixes import find_affixes, string_at
+from fst.machines.speller.kernels.affixes import copied, find_affixes, string_at, written
 from fst.machines.speller.kernels.constants import (
     ALONE,
     COUNT,
@@ -181,18 +181,10 @@ def is_word(start, end, table, work):
 def is_word_replaced(start, end, place, size, first, last, table, work):
     """Whether a part of `work.main` is a word if `size` symbols at a place are replaced by elements of `strings`."""
     begin = work.registers.top
-    at = begin
-    if at + end - start + last - first + 1 >= MAIN_SIZE:
+    if begin + end - start + last - first + 1 >= MAIN_SIZE:
         return False
-    for source in range(start, place):
-        work.memory[MAIN + at] = work.memory[MAIN + source]
-        at += 1
-    for source in range(first, last):
-        work.memory[MAIN + at] = table.pool[table.places.strings + source]
-        at += 1
-    for source in range(place + size, end):
-        work.memory[MAIN + at] = work.memory[MAIN + source]
-        at += 1
+    at = written(first, last, copied(start, place, begin, work), table, work)
+    at = copied(place + size, end, at, work)
     work.memory[MAIN + at] = 0
     if at - begin > LIMIT:
         return False
