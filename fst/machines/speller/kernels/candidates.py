@@ -10,11 +10,9 @@ from fst.machines.speller.kernels.affixes import find_prefix, find_suffix, find_
 from fst.machines.speller.kernels.constants import (
     ALONE,
     AS_IT_IS,
-    BEGIN,
     CANDIDATES,
     CAPITALIZED,
     CAPITALS,
-    COMPOUND,
     COMPOUNDS,
     FORBIDDEN,
     FORBIDDEN_INFO,
@@ -69,8 +67,6 @@ def is_simple(size, table, work):
 @part
 def is_compound(size, table, work):
     """Whether the word in `work.main` may be suggested as a compound."""
-    if not table.options.defined & (COMPOUND | BEGIN) and not table.options.compound_rules:
-        return False
     work.registers.unwanted = NO_SUGGESTION
     entry = entry_of_compound(size, table, work)
     work.registers.unwanted = 0

@@ -120,24 +120,23 @@ def entry_in_main(initial, table, work):
             registers.info |= FORBIDDEN_INFO
             return NONE
         return entry
-    options = table.options
-    if options.defined & (COMPOUND | BEGIN) or options.compound_rules:
-        return entry_of_compound(size, table, work)
-    return NONE
+    return entry_of_compound(size, table, work)
 
 
 @part
 def entry_of_compound(size, table, work):
-    """The entry of the first part of the compound in `work.main`."""
+    """The entry of the first part of the compound in `work.main`; `NONE` if it is not a compound, or the dictionary has none."""
     registers, options = work.registers, table.options
+    if not options.defined & (COMPOUND | BEGIN) and not options.compound_rules:
+        return NONE
     registers.top, registers.by_rule = FIRST_FREE, 0
-    left = registers.steps
-    registers.steps = min(left, MOST_COMPOUND_STEPS)
+    kept = max(registers.steps - MOST_COMPOUND_STEPS, I0)  # steps that the search for a compound may not use
+    registers.steps -= kept
     if options.compound_rules:
         for at in range(min(size + 2, PARTS_SIZE)):
             work.memory[PARTS + at] = NONE
     entry = compound(I0, size, I0, I0, I0, I0, table, work)
-    registers.steps = left - MOST_COMPOUND_STEPS + registers.steps if left > MOST_COMPOUND_STEPS else registers.steps
+    registers.steps += kept
     if entry == NONE and options.is_hungarian and work.memory[MAIN + size - 1] == options.sign_hyphen:
         work.memory[MAIN + size - 1] = 0
         forget(work)
