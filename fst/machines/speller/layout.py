@@ -72,7 +72,7 @@ MAX_RULE = 250
 STEPS = 1 << 23  # number of affixes that are tried for a word
 MOST_COMPOUND_STEPS = 1 << 21  # number of steps of the search for a compound
 COMPOUND_STEPS = 64  # number of steps of a boundary of a compound
-FOUND, FORBIDDEN_INFO, INITIAL, CAPITALS = -1, 1, 2, 4
+FORBIDDEN_INFO, CAPITALS = 1, 2  # bits of `Registers.info`: a form is forbidden; the word has capitals
 
 
 class Options(Fields, dtype=np.int64):
@@ -194,7 +194,7 @@ class Registers(Fields, dtype=np.int64):
 
     steps: Scalar  # number of remaining steps
     stamp: Scalar  # changes with each word, so that no walk of an earlier word is read
-    info: Scalar  # bits: `FORBIDDEN_INFO`, `INITIAL`, `CAPITALS`
+    info: Scalar  # bits: `FORBIDDEN_INFO`, `CAPITALS`
     unwanted: Scalar  # bits of entries that are no parts of compounds: those that are not suggested, or 0
     word: Scalar  # number of the stem that the last look-up found
     suffix: Scalar  # the last suffix [sfx], and prefix [pfx]; -1: none

@@ -74,8 +74,8 @@ COMPOUND, BEGIN, MIDDLE, END, PERMITS, FORBIDS, ROOT, UPPER_CASE = (
 WARNS, HIDDEN, NOT_EMPTY = (np.int64(n) for n in (layout.WARNS, layout.HIDDEN, layout.NOT_EMPTY))
 NO_SUGGESTION, SUBSTANDARD = np.int64(layout.NO_SUGGESTION), np.int64(layout.SUBSTANDARD)
 HU_FIRST, HU_I, HU_J, HU_SUFFIX = (np.int64(n) for n in (layout.HU_FIRST, layout.HU_I, layout.HU_J, layout.HU_SUFFIX))
-ANY_NUMBER, OPTIONAL = (np.int64(n) for n in (layout.ANY_NUMBER, layout.OPTIONAL))
-FORBIDDEN_INFO, INITIAL, CAPITALS = (np.int64(n) for n in (layout.FORBIDDEN_INFO, layout.INITIAL, layout.CAPITALS))
+OPTIONAL = np.int64(layout.OPTIONAL)
+FORBIDDEN_INFO, CAPITALS = np.int64(layout.FORBIDDEN_INFO), np.int64(layout.CAPITALS)
 ROWS, LIMIT, SCRATCH, FIRST_FREE, MASK_BITS, SUFFIX_LISTS = (
     np.int64(number)
     for number in (
@@ -87,11 +87,10 @@ ROWS, LIMIT, SCRATCH, FIRST_FREE, MASK_BITS, SUFFIX_LISTS = (
         layout.SUFFIX_LISTS,
     )
 )
-MOST_PARTS, MAX_RULE, STEPS, COMPOUND_STEPS, MOST_COMPOUND_STEPS = (
+MOST_PARTS, STEPS, COMPOUND_STEPS, MOST_COMPOUND_STEPS = (
     np.int64(number)
     for number in (
         layout.MOST_PARTS,
-        layout.MAX_RULE,
         layout.STEPS,
         layout.COMPOUND_STEPS,
         layout.MOST_COMPOUND_STEPS,
@@ -100,6 +99,8 @@ MOST_PARTS, MAX_RULE, STEPS, COMPOUND_STEPS, MOST_COMPOUND_STEPS = (
 MAX_BYTES, MAX_CHARACTERS = (np.int64(n) for n in (layout.MAX_BYTES, layout.MAX_CHARACTERS))
 PLAIN_IN_LOWER = np.int64(layout.PLAIN_IN_LOWER)
 SYMBOL, CONVERTED, LETTER = (np.int64(n) for n in (layout.SYMBOL, layout.CONVERTED, layout.LETTER))
-WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED = (np.int64(n) for n in range(5))  # modes, see `fst.machines.speller.layout`
+WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED = (
+    np.int64(n) for n in (layout.WORDS, layout.TEXTS, layout.CANDIDATES, layout.COMPOUNDS, layout.CAPITALIZED)
+)
 MAIN, TAGS, LIVE, NODES, NUMBERS, TEXT, PARTS, MARKS = (np.int64(number) for number in layout.MEMORY.values())
 MAIN_SIZE, TEXT_SIZE, PARTS_SIZE = (np.int64(layout.SIZES[name]) for name in ("main", "text", "parts"))
