@@ -194,7 +194,7 @@ class SpellerTable(Table):
             word_lists=borrowable(self.word_lists, np.uint32),
             homonyms=borrowable(self.homonyms, np.uint32),
             plain=self._plain,
-            pool=np.concatenate([part.ravel().astype(part.dtype.newbyteorder("=")).astype(np.int64) for part in parts.values()]),
+            pool=np.concatenate([part.ravel().astype(np.int64) for part in parts.values()]),
         )
 
     @property
