@@ -33,9 +33,11 @@ from fst.machines.speller.layout import (
     IS_SECOND,
     LIMIT,
     MASK_BITS,
+    MAX_NUMBER,
     MAX_RULE,
     MAY_LACK_LAST,
     OPTIONAL,
+    SIGNS,
     Options,
 )
 from fst.machines.speller.table import SpellerTable, header
@@ -43,7 +45,6 @@ from fst.machines.speller.table import SpellerTable, header
 ARCHIVE = ".zhfst"
 EXPECTED = "expected a file .aff, .dic or .zhfst; name one of the two files of Hunspell, or an archive of Giella"
 ENDINGS = (".aff", ".dic", ".aff.gz", ".dic.gz")
-MAX_NUMBER = 1 << 20
 BYTES = 0x80  # characters below are one byte in UTF-8
 ByAddition = Mapping[str, list[Affix]]
 
@@ -342,22 +343,6 @@ class _Builder:
             "replacements": [text for each in middle for text in (each.found, each.correction)],
             "patterns": [text for each in source.patterns for text in (each.left, each.right, each.replacement)],
         }
-
-
-SIGNS = {
-    "sign_dot": ".",
-    "sign_comma": ",",
-    "sign_hyphen": "-",
-    "sign_space": " ",
-    "sign_apostrophe": "'",
-    "sign_zero": "0",
-    "lower_s": "s",
-    "upper_s": "S",
-    "letter_sharp_s": "ß",
-    "letter_dotted_i": "İ",
-    "caret": "^",
-    "dollar": "$",
-}
 
 
 def _by_addition(affixes: Iterable[Affix], *, reverse: bool) -> dict[str, list[Affix]]:

@@ -14,9 +14,9 @@ from fst.compile.patterns.code_points import members
 from fst.compile.patterns.properties import named
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.errors import UnsupportedError
-from fst.machines.speller.layout import LETTER, MAX_SYMBOLS, PAGE_BITS
+from fst.machines.speller.layout import LETTER, MAX_SYMBOLS, PAGE_BITS, SIGNS
 
-ALWAYS = "0123456789.,- 'sSßİ^$"  # characters with a meaning of their own
+ALWAYS = {*"0123456789", *SIGNS.values()}  # characters with a meaning of their own
 
 
 class Symbols:
@@ -32,7 +32,7 @@ class Symbols:
     """
 
     def __init__(self, texts: Iterable[str], casing: Casing) -> None:
-        chars, pairs = {*ALWAYS}.union(*texts), [pair for cased in (casing.lower, casing.upper) for pair in cased.items()]
+        chars, pairs = ALWAYS.union(*texts), [pair for cased in (casing.lower, casing.upper) for pair in cased.items()]
         while more := {char for pair in pairs if not chars.isdisjoint(pair) for char in pair} - chars:
             chars |= more
         units = {*np.frombuffer("".join(chars).encode("utf-16-le"), "<u2").tolist()}

@@ -41,6 +41,22 @@ WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED, NOT_FORBIDDEN = range(6)  # mo
 PLAIN, PLAIN_IN_LOWER = 1, 2  # bits of `Arguments.plain`
 MASK_BITS = 64
 
+# The options that are symbols, and their characters.
+SIGNS = {
+    "sign_dot": ".",
+    "sign_comma": ",",
+    "sign_hyphen": "-",
+    "sign_space": " ",
+    "sign_apostrophe": "'",
+    "sign_zero": "0",
+    "lower_s": "s",
+    "upper_s": "S",
+    "letter_sharp_s": "ß",
+    "letter_dotted_i": "İ",
+    "caret": "^",
+    "dollar": "$",
+}
+
 # The kinds of symbols.
 IGNORED, VOWEL, BEGINS_CONVERSION, IS_BYTE = 1, 2, 4, 8  # IS_BYTE: one byte in the encoding of the dictionary
 
@@ -69,6 +85,7 @@ SCRATCH, FIRST_FREE = LIMIT + 1, 3 * LIMIT + 2
 ROWS = 256
 MOST_PARTS = 100
 MAX_RULE = 250
+MAX_NUMBER = 1 << 20  # maximum of COMPOUNDWORDMAX and of the syllables of COMPOUNDSYLLABLE
 STEPS = 1 << 23  # number of affixes that are tried for a word
 MOST_COMPOUND_STEPS = 1 << 21  # number of steps of the search for a compound
 COMPOUND_STEPS = 64  # number of steps of a boundary of a compound

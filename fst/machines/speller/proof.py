@@ -8,22 +8,16 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.machines.speller import layout
-from fst.machines.speller.layout import ENTRY, LIMIT, MAX_RULE, MAX_SYMBOLS, PAGE_BITS, PAGES, SYMBOL, Options
+from fst.machines.speller.layout import ENTRY, LIMIT, MAX_NUMBER, MAX_RULE, MAX_SYMBOLS, PAGE_BITS, PAGES, SIGNS, SYMBOL, Options
 from fst.tables.proof import Each, need, need_none, prove_states, prove_transitions
 
 RANGES = {"breaks": 1, "conversions": 5, "replacements": 2, "patterns": 3}  # options that are ranges, and strings of an element
 SWITCHES = (
-    *("is_utf_8", "full_strip", "complex_prefixes", "sharp_s", "forbid_warn", "has_second", "has_syllable_flags"),
-    *("has_second_in_compounds",),
+    *("is_utf_8", "full_strip", "complex_prefixes", "sharp_s", "forbid_warn", "has_second", "has_second_in_compounds"),
     *("forbids_repeated", "forbids_replaced", "forbids_case", "forbids_triple", "simplifies_triple", "is_hungarian", "is_turkic"),
-    *("simplifies_patterns", "has_spaces", "has_free_capitals"),
-)
-SYMBOLS = (
-    *("sign_dot", "sign_comma", "sign_hyphen", "sign_space", "sign_apostrophe", "sign_zero", "lower_s", "upper_s", "letter_sharp_s"),
-    *("letter_dotted_i", "caret", "dollar"),
+    *("simplifies_patterns", "has_spaces", "has_free_capitals", "has_syllable_flags"),
 )
 FLAGS = ("hu_c", "hu_i", "hu_j")
-MAX_NUMBER = 1 << 20
 
 
 def prove(table: Any, each: Each) -> None:
@@ -48,7 +42,7 @@ def _prove_options(table: Any, options: Options) -> None:
     limits |= {"most_syllables": (0, MAX_NUMBER), "space_string": (0, strings - 1), "compound_rules": (len(table.rule_ends) - 1,) * 2}
     limits["prefix_lists"] = layout.SUFFIX_LISTS, len(table.affix_ends) - 1
     limits |= dict.fromkeys(SWITCHES, (0, 1)) | dict.fromkeys(FLAGS, (0, (1 << 16) - 1))
-    limits |= {name: (0, int(options.symbols) - 1) for name in SYMBOLS}
+    limits |= {name: (0, int(options.symbols) - 1) for name in SIGNS}
     for name, (low, high) in limits.items():
         number = int(getattr(options, name))
         need(low <= number <= high, f"the option {name} is {number}; expected {low} to {high}")
