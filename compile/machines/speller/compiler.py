@@ -140,6 +140,9 @@ class _Builder:
     def __init__(self, dictionary: Dictionary, suggestions: bool) -> None:
         self._options, self._dictionary, self._suggests = dictionary.options, dictionary, suggestions
         self._homonyms = {word: some for word, some in dictionary.homonyms().items() if word}
+        self._affixes = (*dictionary.prefixes, *dictionary.suffixes)
+        conditions = dict.fromkeys(affix.condition for affix in self._affixes)
+        self._parts = {part: number for number, part in enumerate(dict.fromkeys(chain.from_iterable(conditions)))}
         self._casing = Casing(self._options.encoding, self._options.language)
         self._symbols = Symbols(self._texts(), self._casing)
         self._sets = FlagSets(dictionary)
@@ -150,21 +153,16 @@ class _Builder:
         options = self._options
         yield from self._homonyms
         yield from (options.vowels, options.ignored, *options.breaks)
-        for affix in chain(self._dictionary.prefixes, self._dictionary.suffixes):
+        for affix in self._affixes:
             yield affix.strip
             yield affix.add
-        yield from {char for part in self._parts_used() for char in part.chars}
+        yield from {char for part in self._parts for char in part.chars}
         for conversion in options.input_conversions:
             yield from conversion
         for replacement in options.replacements:
             yield from (replacement.found, replacement.correction)
         for pattern in options.patterns:
             yield from (pattern.left, pattern.right, pattern.replacement)
-
-    def _parts_used(self) -> dict[Part, None]:
-        """The different parts of conditions, in their order."""
-        affixes = chain(self._dictionary.prefixes, self._dictionary.suffixes)
-        return dict.fromkeys(part for condition in dict.fromkeys(affix.condition for affix in affixes) for part in condition)
 
     def table(self) -> SpellerTable:
         """The table."""
@@ -177,7 +175,7 @@ class _Builder:
         lists = self._lists(suffixes, prefixes, rows.numbers[1:])
         options = self._table_options(rows.roots, layout.SUFFIX_LISTS + len(sets[1]))
         strings, string_ends = self._strings.arrays()
-        has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes())))
+        has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes)))
         pages, blocks = self._symbols.pages(self._options.word_characters + "'" * has_apostrophes)
         return SpellerTable(
             header(self._options.encoding, self._options.language, hints_of(self._options) if self._suggests else None),
@@ -225,26 +223,25 @@ class _Builder:
             for text, number in zip(group, some.tolist(), strict=True):
                 others[first + number] = by_text[text]
         lists += others
-        parts = {part: number for number, part in enumerate(self._parts_used())}
         places: dict[tuple[Part, ...], int] = {}
         conditions: list[int] = []
         rows = []
         for affix in chain.from_iterable(lists):
             if affix.condition not in places:
                 places[affix.condition] = len(conditions)
-                conditions += map(parts.__getitem__, affix.condition)
+                conditions += map(self._parts.__getitem__, affix.condition)
             rows.append(self._affix(affix, places[affix.condition]))
         return {
             "affixes": np.array(rows, np.int32).reshape(-1, layout.COLUMNS),
             **({"affix_order": self._places(chain.from_iterable(lists))} if self._suggests else {}),
             "affix_ends": ends_of([*map(len, lists), *[0] * (len(lists) == 2)]),
             "conditions": np.array(conditions, np.uint16),
-            "parts": self._parts(parts),
+            "parts": self._part_bits(),
         }
 
     def _places(self, affixes: Iterable[Affix]) -> NDArray[np.uint32]:
         """The array ``affix_order``, for the affixes in the order of the table."""
-        places = {id(affix): place for place, affix in enumerate(self._affixes())}
+        places = {id(affix): place for place, affix in enumerate(self._affixes)}
         return np.array([places[id(affix)] for affix in affixes], np.uint32)
 
     def _roots(self) -> dict[str, Array]:
@@ -259,11 +256,11 @@ class _Builder:
         flag, own, strip = self._sets.flag(affix.flag), self._sets.number(affix.flags), self._strings.number(affix.strip)
         return flag, strip, condition, len(affix.condition), own, kind, min(vowels, LIMIT)
 
-    def _parts(self, parts: Iterable[Part]) -> NDArray[np.uint64]:
+    def _part_bits(self) -> NDArray[np.uint64]:
         """The array ``parts``: a bit for each symbol that a part of a condition allows, and for the symbol 0."""
         width = -(-len(self._symbols) // MASK_BITS) * MASK_BITS
         rows = []
-        for part in parts:
+        for part in self._parts:
             row = np.zeros(width, np.uint8)
             row[[self._symbols[char] for char in part.chars if char <= "\uffff"]] = 1
             rows.append(row ^ part.is_negated)
@@ -308,7 +305,7 @@ class _Builder:
             prefix_lists=prefix_lists,
             defined=self._sets.defined,
             has_second=self._dictionary.has_two_affixes,
-            has_spaces=any(" " in text for text in chain(self._homonyms, (affix.add for affix in self._affixes()))),
+            has_spaces=any(" " in text for text in chain(self._homonyms, (affix.add for affix in self._affixes))),
             has_free_capitals=self._has_free_capitals(),
             space_string=strings.number(" "),
             compound_rules=len(source.rules),
@@ -327,10 +324,7 @@ class _Builder:
         """Whether no word that may be refused and no affix has a capital."""
         capitals, refused = self._casing.lower.keys(), {self._options.forbidden, self._options.rare * self._options.refuses_rare} - {0}
         words = (word for word, some in self._homonyms.items() if any(not refused.isdisjoint(entry.flags) for entry in some))
-        return all(capitals.isdisjoint(text) for text in chain(words, (affix.add for affix in self._affixes())))
-
-    def _affixes(self) -> Iterator[Affix]:
-        return chain(self._dictionary.prefixes, self._dictionary.suffixes)
+        return all(capitals.isdisjoint(text) for text in chain(words, (affix.add for affix in self._affixes)))
 
     def _ranges(self) -> dict[str, list[str]]:
         """The strings of options that are ranges."""
