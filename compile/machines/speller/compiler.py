@@ -24,6 +24,7 @@ from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR
 from fst.compile.sources.transducers.hunspell.options import Options as Source
+from fst.core.json_fields import is_text
 from fst.errors import FstWarning, UnsupportedError, VocabularyError, quoted
 from fst.machines.speller import layout
 from fst.machines.speller.layout import (
@@ -144,14 +145,23 @@ class _Builder:
         conditions = dict.fromkeys(affix.condition for affix in self._affixes)
         self._parts = {part: number for number, part in enumerate(dict.fromkeys(chain.from_iterable(conditions)))}
         self._casing = Casing(self._options.encoding, self._options.language)
-        self._symbols = Symbols(self._texts(), self._casing)
+        self._hints = hints_of(self._options) if suggestions else None
+        self._need_text()
+        self._symbols = Symbols(chain(self._homonyms, self._option_texts()), self._casing)
         self._sets = FlagSets(dictionary)
         self._strings = _Strings(self._symbols)
 
-    def _texts(self) -> Iterator[str]:
-        """Strings with all characters of the dictionary."""
+    def _need_text(self) -> None:
+        """Refuse bytes outside of the encoding in options; the reader refuses them in words."""
+        for text in chain(self._option_texts(), self._hints.texts() if self._hints else ()):
+            if not is_text(text):
+                encoding = self._options.encoding
+                advice = f"expected {encoding}; save both files in the encoding of the option SET"
+                raise VocabularyError(f"a string of an option or of a condition is {quoted(text)}; {advice}")
+
+    def _option_texts(self) -> Iterator[str]:
+        """Strings with all characters of affixes and options."""
         options = self._options
-        yield from self._homonyms
         yield from (options.vowels, options.ignored, *options.breaks)
         for affix in self._affixes:
             yield affix.strip
@@ -178,7 +188,7 @@ class _Builder:
         has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes)))
         pages, blocks = self._symbols.pages(self._options.word_characters + "'" * has_apostrophes)
         return SpellerTable(
-            header(self._options.encoding, self._options.language, hints_of(self._options) if self._suggests else None),
+            header(self._options.encoding, self._options.language, self._hints),
             options=options,
             pages=pages,
             blocks=blocks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,3 +59,11 @@ class Hints:
     only_most_similar: bool = stored_as(FLAG)
     never_splits: bool = stored_as(FLAG)
     suggests_dots: bool = stored_as(FLAG)
+
+    def texts(self) -> Iterator[str]:
+        """The strings of all options."""
+        yield from (self.keyboard, self.tried)
+        for fault, correction, _ in self.faults:
+            yield from (fault, correction)
+        for row in (*self.similar, *self.outputs, *self.phonetic):
+            yield from row

@@ -124,6 +124,15 @@ def test_curly_apostrophe_of_the_dictionary(tmp_path: Path, options: str, word: 
     assert [len(words.check_text(text)) for text in ("isn’t", "isn't")] == [0, not options]
 
 
+@pytest.mark.parametrize("line", ["BREAK 1\nBREAK", "IGNORE", "ICONV 1\nICONV a", "SFX A Y 1\nSFX A 0 s", "KEY", "OCONV 1\nOCONV a"])
+def test_bytes_outside_of_the_encoding(tmp_path: Path, line: str) -> None:
+    """Bytes of an option that are outside of the encoding are refused."""
+    (tmp_path / "x.aff").write_bytes(f"SET UTF-8\n{line} ".encode() + b"\xff\n")
+    (tmp_path / "x.dic").write_text("1\nword\n", encoding="utf-8")
+    with pytest.raises(fst.VocabularyError, match=r"is '.*\\udcff'; expected utf-8; save both files"):
+        speller(tmp_path / "x.aff")
+
+
 def test_files_of_dictionaries(tmp_path: Path) -> None:
     """Either file names the dictionary, and other files are refused."""
     aff = written_to(tmp_path, DICTIONARIES["rules"])
