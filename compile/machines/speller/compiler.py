@@ -46,6 +46,7 @@ from fst.machines.speller.table import SpellerTable, header
 ARCHIVE = ".zhfst"
 EXPECTED = "expected a file .aff, .dic or .zhfst; name one of the two files of Hunspell, or an archive of Giella"
 ENDINGS = (".aff", ".dic", ".aff.gz", ".dic.gz")
+MAX_PARTS = 1 << 16  # maximum number of different parts of conditions
 BYTES = 0x80  # characters below are one byte in UTF-8
 ByAddition = Mapping[str, list[Affix]]
 
@@ -144,6 +145,9 @@ class _Builder:
         self._affixes = (*dictionary.prefixes, *dictionary.suffixes)
         conditions = dict.fromkeys(affix.condition for affix in self._affixes)
         self._parts = {part: number for number, part in enumerate(dict.fromkeys(chain.from_iterable(conditions)))}
+        if len(self._parts) > MAX_PARTS:
+            fault = f"the conditions of affixes have {len(self._parts):,} different characters and sets"
+            raise UnsupportedError(f"{fault}; expected at most {MAX_PARTS:,}; split the dictionary")
         self._casing = Casing(self._options.encoding, self._options.language)
         self._hints = hints_of(self._options) if suggestions else None
         self._need_text()
@@ -273,9 +277,8 @@ class _Builder:
         for part in self._parts:
             row = np.zeros(width, np.uint8)
             row[[self._symbols[char] for char in part.chars if char <= "\uffff"]] = 1
-            rows.append(row ^ part.is_negated)
-        bits = np.array(rows, np.uint8).reshape(-1, width)
-        return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64).reshape(len(rows), width // MASK_BITS)
+            rows.append(np.packbits(row ^ part.is_negated, bitorder="little"))
+        return np.array(rows, np.uint8).reshape(-1, width // 8).view("<u8").astype(np.uint64)
 
     def _kinds(self) -> NDArray[np.uint8]:
         """The array ``kinds``."""

@@ -9,8 +9,10 @@ from fst.automata.rows import Array
 from fst.compile.sources.transducers.hunspell.files import Dictionary
 from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR, Options
+from fst.errors import UnsupportedError
 from fst.machines.speller import layout
 
+MAX_FLAGS = (1 << 16) - 1
 HUNGARIAN = {"F": layout.HU_FIRST, "G": layout.HU_FIRST, "H": layout.HU_FIRST, "I": layout.HU_I, "J": layout.HU_J}
 HUNGARIAN |= {"x": layout.HU_SUFFIX, "%": layout.HU_SUFFIX}
 
@@ -31,6 +33,9 @@ class FlagSets:
         affixes = (*dictionary.prefixes, *dictionary.suffixes)
         used = {affix.flag for affix in affixes} | {flag for rule in options.rules for flag in rule if flag not in (STAR, QUESTION)}
         used |= {flag for pattern in options.patterns for flag in (pattern.left_flag, pattern.right_flag) if flag}
+        if len(used) > MAX_FLAGS:
+            fault = f"affixes and rules have {len(used):,} different flags; expected at most {MAX_FLAGS:,}"
+            raise UnsupportedError(f"{fault}; split the dictionary")
         self._flags = {flag: number for number, flag in enumerate(sorted(used), 1)}
         self._in_affixes = frozenset[int]().union(*{affix.flags for affix in affixes})
         self._numbers: dict[Flags, int] = {}

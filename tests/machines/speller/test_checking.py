@@ -133,6 +133,17 @@ def test_bytes_outside_of_the_encoding(tmp_path: Path, line: str) -> None:
         speller(tmp_path / "x.aff")
 
 
+def test_too_many_parts_of_conditions(tmp_path: Path) -> None:
+    """Conditions with more different sets than a table has numbers for are refused."""
+    sets = [f"[{chr(0x400 + number % 256)}{chr(0x4E00 + number // 256)}]" for number in range((1 << 16) + 1)]
+    rows = ["".join(sets[first : first + 25]) for first in range(0, len(sets), 25)]
+    lines = [f"SFX A 0 s {row}" for row in rows]
+    (tmp_path / "x.aff").write_text("\n".join(["SET UTF-8", f"SFX A Y {len(rows)}", *lines]), encoding="utf-8")
+    (tmp_path / "x.dic").write_text("1\nword\n", encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match="expected at most 65,536; split"):
+        speller(tmp_path / "x.aff")
+
+
 def test_files_of_dictionaries(tmp_path: Path) -> None:
     """Either file names the dictionary, and other files are refused."""
     aff = written_to(tmp_path, DICTIONARIES["rules"])
