@@ -23,13 +23,12 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.naive.spelling.check import Speller
+from support.machines.spelling import definition
 from support.sources.hunspell_library import Hunspell
 
 import fst
 from fst.compile import speller
 from fst.compile.sources.transducers.hunspell.affixes import Affix
-from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
 from fst.errors import FstError, FstWarning
 
@@ -115,10 +114,9 @@ def compiled(aff: Path) -> Check:
     return fst.Speller(speller(aff, suggestions=False)).check
 
 
-def definition(aff: Path) -> Check:
+def defined(aff: Path) -> Check:
     """The check of the definition, which is slow."""
-    dictionary = read_dictionary(aff)
-    return Speller(dictionary, Casing(dictionary.options.encoding, dictionary.options.language)).check
+    return definition(aff).check
 
 
 def speeds(aff: Path, count: int, seed: int, text: Path | None) -> Iterator[str]:
@@ -160,7 +158,7 @@ def main() -> None:
     for aff in dict.fromkeys(file.resolve() for file in files):
         begin = time.process_time()
         try:
-            count, accepted, unlike = compared(aff, arguments.words, arguments.seed, definition if arguments.definition else compiled)
+            count, accepted, unlike = compared(aff, arguments.words, arguments.seed, defined if arguments.definition else compiled)
         except FstError as error:
             print(f"{aff.stem}: {error}")
             continue

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.machines.spelling import ALPHABET, DICTIONARIES, RARE, written_to
-from support.naive.spelling.check import Speller as Definition
-from support.shared_data import TESTS
-from support.sources.random_spelling import random_files, random_words
+from support.machines.spelling import ALPHABET, DICTIONARIES, RARE, definition, written_to
+from support.sources.random_spelling import random_case, recorded
 from support.tiers import sample
 
 import fst
 from fst.compile import speller
-from fst.compile.sources.transducers.hunspell.casing import Casing
-from fst.compile.sources.transducers.hunspell.files import read_dictionary
-
-ANSWERS = TESTS / "support" / "sources" / "spelling.json"  # the words of random dictionaries that Hunspell 1.7.1 accepts
-
-
-def definition(aff: Path) -> Definition:
-    """The definition for a dictionary."""
-    dictionary = read_dictionary(aff)
-    return Definition(dictionary, Casing(dictionary.options.encoding, dictionary.options.language))
-
-
-def random_case(folder: Path, seed: int) -> tuple[Path, list[str]]:
-    """A random dictionary, and words."""
-    random = Random(seed)
-    aff, dic = random_files(random)
-    encoding = "iso8859-1" if "ISO8859-1" in aff else "utf-8"
-    for ending, text in ((".aff", aff), (".dic", dic)):
-        (folder / f"x{ending}").write_bytes(text.encode(encoding))
-    words = random_words(random, dic, 150)
-    return folder / "x.aff", [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
 
 
 @pytest.mark.parametrize("name", [*DICTIONARIES, "rare cases"])
@@ -44,9 +20,7 @@ def test_dictionaries_with_all_options(name: str, tmp_path: Path) -> None:
     """With dictionaries that use all options, the kernel accepts the words that the definition accepts."""
     dictionary = DICTIONARIES.get(name, RARE)
     aff, draw = written_to(tmp_path, dictionary), Random(name)
-    stems = [line.split("/")[0] for line in dictionary.words.split("\n")[1:] if line]
-    letters = [part for part in ALPHABET if part <= "\uffff"]
-    words = ["".join(draw.choices(draw.choice([stems, letters]), k=draw.randint(1, 4))) for _ in range(1500)]
+    words = dictionary.drawn(draw, 1500, [part for part in ALPHABET if part <= "\uffff"])
     words += [word.capitalize() for word in words[:100]] + [word.upper() for word in words[100:200]]
     check = definition(aff).check
     assert fst.Speller(speller(aff)).check_batch(words).tolist() == [*map(check, words)]
@@ -64,9 +38,9 @@ def test_flag_of_two_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_recorded_answers(tmp_path: Path, seed: int) -> None:
     """With random dictionaries, the kernel accepts the words that Hunspell accepts, as recorded."""
-    aff, words = random_case(tmp_path, seed)
+    aff, _, words = random_case(tmp_path, seed)
     found = fst.Speller(speller(aff)).check_batch(words, threads=1).tolist()
-    expected = {*json.loads(ANSWERS.read_text(encoding="utf-8"))[seed]}
+    expected = {*recorded(seed)}
     assert found == [word in expected for word in words]
 
 
@@ -74,7 +48,7 @@ def test_recorded_answers(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", sample(range(40, 2000), 100))
 def test_random_dictionaries(tmp_path: Path, seed: int) -> None:
     """With random dictionaries, the kernel accepts the words that the definition accepts."""
-    aff, words = random_case(tmp_path, seed)
+    aff, _, words = random_case(tmp_path, seed)
     check = definition(aff).check
     assert fst.Speller(speller(aff)).check_batch(words, threads=1).tolist() == [*map(check, words)]
 

@@ -51,8 +51,7 @@ def check_words(draw: random.Random, folder: Path) -> None:
     """Check words with dictionaries that use all options."""
     for dictionary in (*DICTIONARIES.values(), RARE):
         checked = fst.Speller(speller(written_to(folder, dictionary), suggestions=False))
-        stems = [line.split("/")[0] for line in dictionary.words.split("\n")[1:] if line]
-        words = ["".join(draw.choices(draw.choice([stems, ALPHABET]), k=draw.randint(1, 4))) for _ in range(600)]
+        words = dictionary.drawn(draw, 600, ALPHABET)
         words += ["STRASSE", "Straße", "tabyes", "babyei", "BA'S", "x" * 99, "abtabye", "ai", "babt", "aabt"]
         checked.check_batch(words, threads=1)
         checked.check_text("’ ".join(words[:40]))

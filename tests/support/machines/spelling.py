@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
+
+from support.naive.spelling.check import Speller
+
+from fst.compile.sources.transducers.hunspell.casing import Casing
+from fst.compile.sources.transducers.hunspell.files import read_dictionary
 
 
 class Dictionary(NamedTuple):
@@ -12,6 +19,11 @@ class Dictionary(NamedTuple):
     aff: str
     words: str
     encoding: str = "utf-8"
+
+    def drawn(self, draw: Random, count: int, letters: Sequence[str]) -> list[str]:
+        """Strings of up to four stems, or of up to four of some letters."""
+        stems = [line.split("/")[0] for line in self.words.split("\n")[1:] if line]
+        return ["".join(draw.choices(draw.choice([stems, letters]), k=draw.randint(1, 4))) for _ in range(count)]
 
 
 AFFIXES = Dictionary(
@@ -216,3 +228,9 @@ def written_to(folder: Path, dictionary: Dictionary) -> Path:
     path.write_text(dictionary.aff, encoding=dictionary.encoding)
     path.with_suffix(".dic").write_text(dictionary.words, encoding=dictionary.encoding)
     return path
+
+
+def definition(aff: Path) -> Speller:
+    """The slow definition of the right words, for a dictionary."""
+    dictionary = read_dictionary(aff)
+    return Speller(dictionary, Casing(dictionary.options.encoding, dictionary.options.language))

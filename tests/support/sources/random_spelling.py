@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from random import Random
 
+from support.shared_data import TESTS
+
+ANSWERS = TESTS / "support" / "sources" / "spelling.json"
 FLAGS = "ABCDEPQRVW"  # A to E: suffixes; P to R: prefixes; V, W: flags of rules
 SPECIAL = {
     "NEEDAFFIX": "n",
@@ -34,6 +39,23 @@ SWITCHES = [
 ]
 LETTERS, CASED = "abé", "aabbéAsß"
 WORDS = ["".join(letters) for length in (1, 2, 3, 4) for letters in product(LETTERS, repeat=length)]
+
+
+def random_case(folder: Path, seed: int) -> tuple[Path, str, list[str]]:
+    """The path of a random dictionary, its encoding, and words."""
+    random = Random(seed)
+    aff, dic = random_files(random)
+    encoding = "iso8859-1" if "ISO8859-1" in aff else "utf-8"
+    for ending, text in ((".aff", aff), (".dic", dic)):
+        (folder / f"x{ending}").write_bytes(text.encode(encoding))
+    words = random_words(random, dic, 150)
+    return folder / "x.aff", encoding, [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
+
+
+def recorded(seed: int) -> list[str]:
+    """The words of `random_case` that Hunspell 1.7.1 accepts, for a seed below 40."""
+    answers: list[list[str]] = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    return answers[seed]
 
 
 def random_files(random: Random) -> tuple[str, str]:
