@@ -98,7 +98,7 @@ def compared(aff: Path, count: int, seed: int, checker: Callable[[Path], Check])
         checker: a function that compiles a dictionary and returns its check.
 
     Returns:
-        The numbers of words and of accepted words; and the words that are answered otherwise, with Hunspell's answer.
+        The numbers of words and of accepted words; and the words with different answers, with Hunspell's answer.
     """
     dictionary = read_dictionary(aff)
     words = [*dict.fromkeys(Sample(dictionary, seed).words(count))]

@@ -66,7 +66,7 @@ class Symbols:
         return np.array(found, np.uint16)
 
     def pages(self, word_characters: str) -> tuple[Array, Array]:
-        """The arrays ``pages`` and ``blocks`` of a table. `word_characters`: characters of words that are no letters."""
+        """The arrays ``pages`` and ``blocks`` of a table. `word_characters`: characters of words that are not letters."""
         found = _letters().copy()
         found[[ord(char) for char in word_characters if ord(char) < len(found)]] = LETTER
         found[self.units] |= np.arange(1, len(self), dtype=np.uint16)

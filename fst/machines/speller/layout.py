@@ -76,7 +76,7 @@ SUFFIX_LISTS = 2  # the first list of suffixes that add something
 # the last part of the condition of a prefix.
 CROSSES, IS_SECOND, IS_EXTRA, MAY_LACK_LAST = 1, 2, 4, 8
 
-# The items of a compound rule that are no flags.
+# The items of a compound rule that are not flags.
 ANY_NUMBER, OPTIONAL = 0, -1
 
 MAX_BYTES, MAX_CHARACTERS = 255, 99  # the longest word in UTF-8, and in an encoding of one byte for each character
@@ -212,7 +212,7 @@ class Registers(Fields, dtype=np.int64):
     steps: Scalar  # number of remaining steps
     stamp: Scalar  # changes with each word, so that no walk of an earlier word is read
     info: Scalar  # bits: `FORBIDDEN_INFO`, `CAPITALS`
-    unwanted: Scalar  # bits of entries that are no parts of compounds: those that are not suggested, or 0
+    unwanted: Scalar  # bits that exclude an entry from compounds: `NO_SUGGESTION` for suggestions, else 0
     word: Scalar  # number of the stem that the last look-up found
     suffix: Scalar  # the last suffix [sfx], and prefix [pfx]; -1: none
     prefix: Scalar
@@ -236,7 +236,7 @@ class Work(NamedTuple):
             tags: the word and the start of the walk in each row.
             live: number of symbols of this walk.
             nodes, numbers: for each row, the state after each symbol; and twice the number of the stem, plus 1 if a stem ends.
-            text: the words that are asked for, one after another.
+            text: the words that are checked, one after another.
             parts: the entry of each part of a compound; -1: none.
             marks: the positions from which a rule is tried again.
         memo: uint64[n], words with their answers, in slots of four numbers from `FIRST_SLOT`; see
@@ -263,7 +263,7 @@ SIZES = {
 MEMORY = dict(zip(SIZES, accumulate(SIZES.values(), initial=0), strict=False))  # the place of each part
 KEY_UNITS = 12  # maximum number of units of a word in the memo
 UNITS_READ = 16  # number of units that the memo's look-up reads from the start of a word
-SHORT = 6  # words of at most so many units are looked up in the memo before the stems
+SHORT = 6  # maximum number of units of a word that is looked up in the memo before the stems
 KEY_MASKS = [[*((1 << 16 * min(max(units - 4 * part, 0), 4)) - 1 for part in range(3)), 0] for units in range(KEY_UNITS + 1)]
 FIRST_SLOT = 64
 MEMO_BITS = 14  # log2 of the number of slots: 512 KiB

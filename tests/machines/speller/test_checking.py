@@ -54,7 +54,7 @@ def test_random_dictionaries(tmp_path: Path, seed: int) -> None:
 
 
 def test_words_that_occur_again(tmp_path: Path) -> None:
-    """Words have their own answers again, also if there are more words than places in the memo, and words with equal beginnings."""
+    """Words that occur again have their own answers, also if the memo has fewer slots, or if words have equal beginnings."""
     draw, few = Random(1), ("a", "b", "ä", "\U0001f600")
     words = ["".join(letters) for size in range(1, 13) for letters in product("ab", repeat=size)] + [*few, "ab\0", "ab\0\0"]
     stems = {*draw.sample(words[:-2], len(words) // 2)}

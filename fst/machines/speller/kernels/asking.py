@@ -1,4 +1,4 @@
-"""Whether a word is correct: its kind, dots, numbers and breaks, as Hunspell asks for words [spell].
+"""Whether a word is correct: conversions, dots, numbers, forms by case, and breaks [spell].
 
 Kernels check nothing, and require a table that has passed `Table.prove`.
 """

@@ -81,7 +81,7 @@ def is_candidate(text, start, end, table, work):
     """Whether a word in a part of a text in UTF-16 is accepted in the mode of suggestions.
 
     The modes: `CANDIDATES`: a word in this case that is suggested; `COMPOUNDS`: a compound in this case that is suggested; `CAPITALIZED`: a
-    word if it has capitals; `NOT_FORBIDDEN`: any string that is no forbidden word.
+    word if it has capitals; `NOT_FORBIDDEN`: any string that is not a forbidden word.
     """
     registers, size, mode = work.registers, end - start, table.mode[0]
     if size > MAX_BYTES or size == 0:

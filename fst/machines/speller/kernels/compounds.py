@@ -142,7 +142,7 @@ def is_bad_pair(entry, first, first_word, start, place, end, pattern, table, wor
 
 @part
 def compound(start, end, number, syllables, index, is_moved, table, work):
-    """The entry of the first part of a compound; `NONE` if a part of `work.main` is no compound.
+    """The entry of the first part of a compound; `NONE` if a part of `work.main` is not a compound.
 
     Args:
         start, end: the part of `work.main`.

@@ -65,7 +65,7 @@ def role_of(number):
 
 @inlined
 def is_unfit(bits, work):
-    """Whether an entry is no part of any compound."""
+    """Whether an entry cannot be a part of a compound, by its bits."""
     return bits & (FORBIDDEN | HIDDEN | work.registers.unwanted) != 0
 
 

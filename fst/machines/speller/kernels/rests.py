@@ -33,7 +33,7 @@ from fst.machines.speller.kernels.stems import bits_of, look_up, next_of
 
 @inlined
 def has_capitals(bits, work):
-    """Whether the capitals of the word allow a last part with the flag FORCEUCASE."""
+    """Whether the word has capitals, if the last part requires them (FORCEUCASE). `bits`: those of the last part."""
     return not bits & UPPER_CASE or work.registers.info & CAPITALS
 
 

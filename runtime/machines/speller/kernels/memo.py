@@ -1,9 +1,9 @@
-"""The memo of the words of a thread: most words of a text occur again and again, and their answers need not be found again.
-Longer words are looked up in the stems first, which takes less time if most words are new.
+"""The memo: the answers for the words that a thread checked last, because most words of a text occur several times. Longer words are
+looked up in the stems first, which takes less time if most words are new.
 
-A slot of `work.memo` has four numbers: the units of a word, and zeros after them; and ``number of units << 1 | answer``, which is 0 in a
-free slot. The hash of a word is the number of its slot, and the last word with this number is kept. A word is compared as a whole, so the
-answers are the same without the memo.
+A slot of `work.memo` has four numbers. Three contain the units of a word, and zeros after them; the fourth is ``number of units << 1 |
+answer``, and 0 in a free slot. The hash of a word is the number of its slot, which contains the last word with this number. A word is
+compared as a whole, so the answers are the same without the memo.
 
 Kernels check nothing. They read 16 units from the start of a word, and require `fst.runtime.rows.texts.PAST_END` units after a text.
 """
@@ -20,7 +20,7 @@ from fst.machines.speller.layout import FIRST_SLOT, KEY_UNITS, MEMO_BITS, SHORT
 from fst.runtime.kernels.intrinsics import hash_of, is_key, word_at
 
 SPACE, DOT = 0x20, 0x2E
-FEW = MAX_BYTES // 3  # words with so many units are not too long
+FEW = MAX_BYTES // 3  # a word with at most this number of units is not too long
 FIRST, SHIFT = np.uint64(FIRST_SLOT), np.uint64(64 - MEMO_BITS)
 U1, U2, U3, PART_UNITS = (np.uint64(number) for number in (1, 2, 3, 4))
 
@@ -95,7 +95,7 @@ def slot_of(text, first, masks, memo):
 
 @inlined
 def found(text, start, end, memo):
-    """Whether a short word is correct, if the memo has it: `RIGHT`, `WRONG` or `UNKNOWN`."""
+    """The answer of the memo for a short word: `RIGHT`, `WRONG` or `UNKNOWN`."""
     size, first = np.uint64(end - start), np.uint64(start)
     if size == 0 or size > SHORT:
         return UNKNOWN
@@ -108,7 +108,7 @@ def found(text, start, end, memo):
 
 @part
 def mark_found(text, starts, rows, memo, marks):
-    """Write for each row what the memo tells about short words."""
+    """Write the answer of the memo for each row: `RIGHT`, `WRONG`, or `UNKNOWN` for a longer word or a word that is not in the memo."""
     for row in range(rows):
         marks[row] = found(text, np.int64(starts[row]), np.int64(starts[row + 1]), memo)
 
@@ -124,7 +124,7 @@ def mark_stems(text, starts, rows, table, marks):
 
 @part
 def is_correct_again(text, start, end, table, work):
-    """Whether any word is correct, by the memo if it has the word."""
+    """Whether a word of any length is correct, by the memo if it contains the word."""
     memo, size, first = work.memo, np.uint64(end - start), np.uint64(start)
     if size == 0 or size > KEY_UNITS:
         return is_correct_first(text, start, end, table, work)

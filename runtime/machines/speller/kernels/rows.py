@@ -7,8 +7,7 @@ if the dictionary has strings with apostrophes.
     longer word ─→ stem without affixes? ─→ correct
     all other words ─→ memo ─→ all rules of Hunspell, and into the memo
 
-If a text continues in the next call, the kernel stops
-before its last word.
+If a text continues in the next call, the kernel stops before its last word.
 
 Kernels check nothing, and require a table that has passed `Table.prove`, and text in UTF-16.
 """
@@ -28,7 +27,7 @@ LOW_SURROGATE, SURROGATE = 0xDC00, 0xFC00
 
 @inlined
 def is_letter(text, place, end, table):
-    """Whether a place of a text has a character of words that is no apostrophe."""
+    """Whether a place of a text has a character of words that is not an apostrophe."""
     return place < end and table.units[text[place]] & LETTER != 0 and text[place] != 0x27 and text[place] != 0x2019
 
 

@@ -1,4 +1,4 @@
-"""Whether Hunspell 1.7 accepts a word: how it asks for a word in capitals, with dots, with numbers, and with breaks."""
+"""Whether Hunspell 1.7 accepts a word: words in capitals, with dots, of digits, and with breaks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from support.naive.spelling.compounds import Compounds
+from support.naive.spelling.compounds import ONLY_UPPER, Compounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fst.compile.sources.transducers.hunspell.words import Entry
 
 LOWER, INITIAL, UPPER = range(3)  # kinds of words, as in `Casing.kind`
-ONLY_UPPER = 65511
 MAX_BYTES = 100
 MAX_SHARPS = 5
 MAX_BREAKS = 10
@@ -26,12 +25,12 @@ XML = "<?xml?>"
 
 @dataclass
 class Asked:
-    """A word that is asked for.
+    """The state of a check.
 
     Attributes:
-        is_forbidden: whether a form of it is a forbidden word.
-        had_capitals: whether it has capitals.
-        is_initial: whether the form that is looked up has its first letter in upper case because the word has, too.
+        is_forbidden: whether a form of the word is a forbidden word.
+        had_capitals: whether the word has capitals.
+        is_initial: whether the form that is looked up begins with a capital, as the word does.
     """
 
     is_forbidden: bool = False

@@ -49,7 +49,7 @@ class _Split:
         matched: the parts that match a rule (COMPOUNDRULE); None: rules are not used.
         by_rules: whether only rules allow parts.
         is_moving: whether the word is a Hungarian word with a dash at its end.
-        had_capitals: whether the word that is asked for has capitals.
+        had_capitals: whether the word that is checked has capitals.
         parts_before: the number of parts before the first one; unlike `parts`, it does not change.
     """
 
@@ -83,7 +83,7 @@ class Compounds:
         self._has_simplified = any(pattern.replacement for pattern in self.options.patterns)
 
     def entry(self, word: str, *, had_capitals: bool) -> Entry | None:
-        """The entry of the first part of a compound; None: the word is no compound."""
+        """The entry of the first part of a compound; None: the word is not a compound."""
         self._tries = 0
         found = self._search(word, 0, 0, 0, None, is_moving=False, had_capitals=had_capitals)
         if not found and self.options.language == "hu" and word.endswith("-"):
