@@ -40,7 +40,7 @@ class Search:
 
     def _found(self, model: Model, labels: list[int], limit: int) -> list[Suggestion]:
         word, best = np.array(labels, np.uint16), np.empty(min(limit, MAX_NODES), np.float32)
-        work = self._works.pop() if self._works else self._table.work()
+        work = self._take()
         while True:
             empty(work)
             count = search.call(word, model, self._lexicon, best, work)
@@ -56,6 +56,14 @@ class Search:
         if len(work.nodes) <= KEPT:
             self._works.append(work)
         return sorted(found, key=lambda one: (one.weight, one.text))[:limit]
+
+    def _take(self) -> Work:
+        """Working arrays that no other thread uses."""
+        try:
+            return self._works.pop()
+        except IndexError:
+            work: Work = self._table.work()
+            return work
 
 
 def _text(string: int, work: Work) -> str:
