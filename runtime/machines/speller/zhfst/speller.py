@@ -49,10 +49,9 @@ class ZhfstSpeller(Speller):
     def check_texts(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> list[list[Misspelling]]:
         """Find the wrong words of many running texts; see `check_text`."""
         rows = rows_of(listed(texts))
-        spans = [[match.span() for match in WORD.finditer(whole(rows, row, errors))] for row in range(len(rows))]
-        words = [whole(rows, row, errors)[start:end] for row, some in enumerate(spans) for start, end in some]
-        is_right = iter(self.check_batch(words, threads=threads).tolist())
-        return [[Misspelling(*span) for span in some if not next(is_right)] for some in spans]
+        found = [[*WORD.finditer(whole(rows, row, errors))] for row in range(len(rows))]
+        is_right = iter(self.check_batch([match[0] for some in found for match in some], threads=threads).tolist())
+        return [[Misspelling(*match.span()) for match in some if not next(is_right)] for some in found]
 
     def check_arrow(self, column: Any, *, threads: int | None = None, errors: str = "strict") -> NoReturn:  # noqa: ARG002
         """Refuse columns.
