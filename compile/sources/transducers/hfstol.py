@@ -19,7 +19,6 @@ diacritics count as one symbol.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.flags import FLAG
 from fst.automata.trie import Ints, spread
 from fst.compile.algebra.arcs import EPSILON, OTHER, Arcs, make
 from fst.compile.algebra.other import with_alphabet
@@ -42,7 +42,6 @@ NONE, NOTHING, TRANSITIONS = 0xFFFF, 0xFFFFFFFF, 1 << 31  # no symbol; no value;
 INDEX = np.dtype([("symbol", "<u2"), ("value", "<u4")])
 TRANSITION: list[tuple[str, str]] = [("read", "<u2"), ("write", "<u2"), ("target", "<u4")]
 WEIGHT = ("weight", "<f4")
-FLAG = re.compile(r"@[PNRDCU]\.[^.@]+(\.[^.@]+)?@")
 MAX_SHARED = 4  # the largest ratio of arcs to entries of the transition table; a correct file has more entries than arcs
 
 
