@@ -23,6 +23,7 @@ from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.sources.transducers.hunspell.affixes import Affix
 from fst.compile.sources.transducers.hunspell.casing import Casing
+from fst.compile.sources.transducers.hunspell.endings import by_flag
 from fst.compile.sources.transducers.hunspell.files import Dictionary
 from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
 from fst.errors import UnsupportedError
@@ -50,8 +51,8 @@ class WordStrings:
         options = dictionary.options
         self.strings: list[str] = []
         self._characters = self._tried = 0
-        self._suffixes = {flag: _by_condition(suffixes) for flag, suffixes in _by_flag(dictionary.suffixes).items()}
-        self._prefixes = _by_flag(dictionary.prefixes)
+        self._suffixes = {flag: _by_condition(suffixes) for flag, suffixes in by_flag(dictionary.suffixes).items()}
+        self._prefixes = by_flag(dictionary.prefixes)
         rules = {item for rule in options.rules for item in rule}
         self._joining = frozenset({options.compound, options.compound_begin, options.compound_middle, *rules} - {0})
         self._parts: dict[tuple[object, ...], str] = {("main",): chr(PART)}
@@ -130,13 +131,6 @@ class WordStrings:
         if self._characters > MAX_CHARACTERS:
             raise UnsupportedError(f"the words of the dictionary have more than {MAX_CHARACTERS:,} characters; expected fewer")
         self.strings.append(root + string)
-
-
-def _by_flag(affixes: Iterable[Affix]) -> dict[int, list[Affix]]:
-    found: dict[int, list[Affix]] = {}
-    for affix in affixes:
-        found.setdefault(affix.flag, []).append(affix)
-    return found
 
 
 def _by_condition(suffixes: Iterable[Affix]) -> list[tuple[Affix, list[_Rule]]]:
