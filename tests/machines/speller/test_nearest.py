@@ -151,6 +151,14 @@ def test_incomplete_search_keeps_nearer_words(tmp_path: Path, monkeypatch: pytes
     assert small.suggest("walkk") == ["walk"]
 
 
+def test_search_with_too_long_replacements_is_incomplete(tmp_path: Path) -> None:
+    """If a row is too long for the working arrays, because of replacements at many places, nothing is searched."""
+    replacements = "".join(f"REP a {'b' * size}\n" for size in range(400, 415))
+    small = fst.Speller(speller(written(tmp_path, f"SET UTF-8\nREP 15\n{replacements}", ("ab", "b"))))
+    assert small.suggest("aa") == ["ab", "b"]
+    assert small._near_words._search("a" * 100, BUDGETS[0]) is None
+
+
 def test_too_many_words_give_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary with too many combinations of affixes is compiled without suggestions, with a warning."""
     monkeypatch.setattr("fst.compile.machines.speller.nearest.MAX_SUFFIXES", 3)

@@ -316,7 +316,10 @@ def find_near(budget, counts, word, table, work):
         word, table, work: see `fst.machines.speller.nearest`.
     """
     fill_costs(word, table, work)
-    first_row(budget, word, work)
+    if work.sizes[CAPACITY] > 0:
+        first_row(budget, word, work)
+    else:
+        counts[STEPS] = 0
     depths, state, height, depth, row = len(work.path), np.int64(table.root[0]), 0, 0, 0
     while state != NONE and counts[STEPS] > 0:
         height = enter(state, height, depth, row, counts, word, table, work)
