@@ -22,8 +22,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import folded, mixed
 from fst.core.jit import inlined, kernel, part
 from fst.machines.speller import nearest
+from fst.runtime.kernels.constants import U1
 
 EDIT, SWAP, DOUBLE, REPLACEMENT, JOIN = nearest.EDIT, nearest.SWAP, nearest.DOUBLE, nearest.REPLACEMENT, nearest.JOIN
 JOIN_LABEL, OVER = nearest.JOIN_LABEL, 255
@@ -34,8 +36,7 @@ OTHER, JOINED, FIRST_KIND = 0, 1, 2  # kinds: labels without a kind of their own
 NONE, UNKNOWN, DEAD = -1, -1, -2  # no kind; rows that follow: not computed yet; over the budget
 ROWS, KINDS, WIDTH, CAPACITY = 0, 1, 2, 3  # of `work.sizes`
 LEVELS, END, LABEL_BITS = nearest.LEVELS, nearest.END, 16
-U1, BITS, NOTHING = np.uint64(1), 63, np.uint64(0)
-PRIME, MIDDLE = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+BITS, NOTHING = 63, np.uint64(0)
 
 
 @inlined
@@ -180,8 +181,8 @@ def same_row(row, work):
     width, words, slots = work.sizes[WIDTH] >> 3, work.words, len(work.slots)
     found = NOTHING
     for at in range(row * width, (row + 1) * width):
-        found = (found ^ (found >> MIDDLE) ^ words[at]) * PRIME
-    slot = np.int64((found ^ (found >> MIDDLE)) & np.uint64(slots - 1))
+        found = mixed(found ^ words[at])
+    slot = np.int64(folded(found) & np.uint64(slots - 1))
     while True:
         other = np.int64(work.slots[slot])
         if not (0 <= other < row and work.slot_of[other] == slot):
