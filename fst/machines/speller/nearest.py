@@ -99,13 +99,13 @@ class NearWork(NamedTuple):
         cheaper: uint64[n], for each character the kinds that begin a cheaper edit of it, as bits ``kind % 64``.
         words, cells: uint64[rows * width / 8], the cells of rows, and the same memory as uint8[rows * width].
         low, high: int32[rows], the first and the last beginning of the misspelling that may be within the budget after the next label.
-        useful: uint64[rows], the kinds that a row reads otherwise than all others, as bits ``kind % 64``.
+        useful: uint64[rows], the kinds whose next row may differ from that of labels without a kind of their own, as bits ``kind % 64``.
         after: int32[rows * kinds * 2], the row after each row and kind, if the label before is another one; if it is the same.
-        rests: uint64[rows * LEVELS]; for a row and m, the characters at the end of the misspelling that remain at the last cell after which
-            m of them can be edited, as bits of their places from the end.
+        rests: uint64[rows * LEVELS]; for a row and m, the characters of the misspelling that remain at each cell whose budget allows m
+            more edits, as bits of their places from the end.
         slots, slot_of: int32[slots], int32[rows], hash table of rows, the slot of each.
-        path: int64[MAX_DEPTH], the labels of the word.
-        frames: int64[3 * MAX_FRAMES], for each state of the path the next transition, the number of characters, the row.
+        path: int64[depths], the labels of the word.
+        frames: int64[3 * 8 * depths], for each state of the path the next transition, the number of characters, the row.
         found: int64[3 * MAX_FOUND], the begin and the end in `text` of each word, and its distance.
         text: uint16[m], labels of words that were found.
     """

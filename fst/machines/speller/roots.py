@@ -1,6 +1,6 @@
 """The stems that Hunspell compares with a misspelling: the arrays for suggestions by similarity.
 
-Stems are in the order of Hunspell's hash table: of equally similar stems, the first ones are suggested. These arrays are:
+Stems are in the order of Hunspell's hash table: if several stems are equally similar, the first ones are suggested. These arrays are:
 
 - root_units: uint16[n], the UTF-16 units of the stems, one after another. No stem has a character after U+FFFF.
 - root_ends: uint32[stems + 1], the bounds of each stem.
@@ -21,7 +21,7 @@ def prove(table: Any) -> None:
     """Prove that the arrays of a `fst.machines.speller.table.SpellerTable` are in range, if it has suggestions."""
     ends = table.root_ends.astype(np.int64)
     if table.metadata.dictionary.hints is None:
-        need(not len(ends), f"root_ends has {len(ends)} elements; expected none in a table without the options of suggestions")
+        need(not len(ends), f"root_ends has {len(ends)} elements; expected none without the options of suggestions")
         return
     need(len(ends) > 0 and ends[0] == 0 and ends[-1] == len(table.root_units), "root_ends does not partition root_units")
     need_none(np.diff(ends) <= 0, lambda at: f"stem {at} for suggestions is empty")

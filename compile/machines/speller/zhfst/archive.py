@@ -49,7 +49,7 @@ def read(path: Path) -> Archive:
                 raise VocabularyError(f"{path} has {len(members):,} members; expected at most {MAX_MEMBERS}")
             lexicon = _chosen(members, ACCEPTOR)
             if lexicon is None:
-                raise VocabularyError(f"{path} has no member {ACCEPTOR}NAME.hfst; expected a speller, as Giella's spellers")
+                raise VocabularyError(f"{path} has no member {ACCEPTOR}NAME.hfst; expected a speller of Giella")
             error_model, index = _chosen(members, ERROR_MODEL), next((member for member in members if member.filename == INDEX), None)
             parts = [None if member is None else _unpacked(file, member, path) for member in (lexicon, error_model, index)]
     except DAMAGED as error:

@@ -9,10 +9,10 @@ once. Labels that cost the same at each place of the misspelling are of one kind
 
 - each beginning of the misspelling, of n characters: n + 1;
 - each pair of neighbours of which the second was read, as the first of a swap: n - 1;
-- each beginning of the string that a replacement writes, but the empty one and the whole.
+- each beginning of the string that a replacement writes, except the empty one and the whole.
 
-A transition is not followed if all cells of its row are over the budget; or would be, as some characters of the rest of the misspelling
-are deleted or replaced, because neither they nor similar ones occur after its state.
+A transition is not followed if all cells of its row are over the budget. The same holds if they are over the budget after the edits that
+the rest of the misspelling needs: each of its characters costs at least `EDIT` if neither it nor a similar one occurs after the state.
 
 Preconditions: the automaton is proven (`fst.machines.speller.nearest.prove`); `work` is made for its labels; the misspelling has 1 to
 `MAX_SYMBOLS` characters.
@@ -47,7 +47,7 @@ def bit(label):
 
 @part
 def add_kind(label, size, work):
-    """The kind of a label of its own, new ones with the costs of other labels."""
+    """Give a label a kind of its own, which has the costs of other labels at first; return the kind."""
     if work.kinds[label] == OTHER:
         kind = work.kinds[label] = work.sizes[KINDS]
         work.sizes[KINDS] += 1
@@ -131,7 +131,13 @@ def replace_strings(row, new, kind, budget, word, work):
 
 @inlined
 def note_cell(row, rest, left, useful, work):
-    """Note in `rests` and `useful` of a row that a cell has `rest` characters before it, and the kinds that are useful to it."""
+    """Note a cell in `rests` and `useful` of its row.
+
+    Args:
+        rest: number of characters of the misspelling that remain at the cell.
+        left: the budget that remains at the cell.
+        useful: the kinds that are useful to the cell, as bits.
+    """
     for level in range(min(left // EDIT + 1, LEVELS)):
         work.rests[LEVELS * row + level] &= bit(rest) - U1 if rest <= BITS else ~NOTHING
     work.useful[row] |= useful
@@ -162,7 +168,7 @@ def delete_characters(row, budget, word, work):
 
 @part
 def note_strings(row, budget, word, work):
-    """Note what the replacements need that a row has begun; return whether there are any."""
+    """Note the cells of replacements that a row has begun; return whether there are any."""
     size, is_begun = len(word.labels), False
     at = row * work.sizes[WIDTH] + 2 * size
     for rule in range(len(word.rule_ends)):
@@ -177,7 +183,7 @@ def note_strings(row, budget, word, work):
 
 @part
 def same_row(row, work):
-    """The first row with the cells of the last one: the last one itself, which is then kept, if it is new."""
+    """The number of the row with the same cells as a row after all rows. If there is none, the row is kept, and its own number returned."""
     width, words, slots = work.sizes[WIDTH] >> 3, work.words, len(work.slots)
     found = NOTHING
     for at in range(row * width, (row + 1) * width):
@@ -202,7 +208,7 @@ def same_row(row, work):
 
 @part
 def finish_row(row, budget, word, work):
-    """The number of the row whose cells are after those of all rows; DEAD if they are over the budget."""
+    """Complete a row after all rows; return the number of the row with its cells, or `DEAD` if all of them are over the budget."""
     is_live = delete_characters(row, budget, word, work)
     if len(word.rule_ends) > 0:
         is_live |= note_strings(row, budget, word, work)
