@@ -8,6 +8,8 @@ search checks. It is a set of acyclic parts, each with a root:
 - an entry is split before the longest string that one of its suffixes strips. The end of the entry and its suffixes are a part of their own
   (`_Ending`), which all entries with the same end and the same suffixes share;
 - after a word that may begin a compound, the main root reads the next word.
+
+Words with characters from `PART` on, such as rare CJK ideographs, are left out, because these characters have another meaning here.
 """
 
 from __future__ import annotations
@@ -51,17 +53,18 @@ class WordStrings:
         options = dictionary.options
         self.strings: list[str] = []
         self._characters = self._tried = 0
-        self._suffixes = {flag: _by_condition(suffixes) for flag, suffixes in by_flag(dictionary.suffixes).items()}
-        self._prefixes = by_flag(dictionary.prefixes)
+        prefixes, suffixes = ([affix for affix in some if _is_readable(affix.add)] for some in (dictionary.prefixes, dictionary.suffixes))
+        self._suffixes = {flag: _by_condition(some) for flag, some in by_flag(suffixes).items()}
+        self._prefixes = by_flag(prefixes)
         rules = {item for rule in options.rules for item in rule}
         self._joining = frozenset({options.compound, options.compound_begin, options.compound_middle, *rules} - {0})
         self._parts: dict[tuple[object, ...], str] = {("main",): chr(PART)}
         self._fitting: dict[tuple[int, str, bool], dict[_Rule, None]] = {}
         self._reaches = {flag: max(suffix.reach for suffix, _ in suffixes) for flag, suffixes in self._suffixes.items()}
         hidden = frozenset({options.forbidden, options.not_suggested, ONLY_UPPER} - {0})
-        self._add_prefixes(dictionary.prefixes)
+        self._add_prefixes(prefixes)
         for entry in dictionary.entries:
-            if entry.word and hidden.isdisjoint(entry.flags):
+            if entry.word and _is_readable(entry.word) and hidden.isdisjoint(entry.flags):
                 self._add_entry(entry.word, entry.flags)
 
     def _add_prefixes(self, prefixes: Iterable[Affix]) -> None:
@@ -132,6 +135,11 @@ class WordStrings:
         if self._characters > MAX_CHARACTERS:
             raise UnsupportedError(f"the words of the dictionary have more than {MAX_CHARACTERS:,} characters; expected fewer")
         self.strings.append(root + string)
+
+
+def _is_readable(text: str) -> bool:
+    """Whether a text has no characters from `PART` on."""
+    return text.isascii() or ord(max(text)) < PART
 
 
 def _by_condition(suffixes: Iterable[Affix]) -> list[tuple[Affix, list[_Rule]]]:

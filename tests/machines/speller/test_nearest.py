@@ -128,6 +128,15 @@ def test_case_of_the_word_is_restored(tmp_path: Path) -> None:
     assert [small.suggest(word, limit=2) for word in words] == expected
 
 
+def test_words_with_rare_characters_are_left_out(tmp_path: Path) -> None:
+    """Words and affixes with characters after U+2FFFF are not suggested, and other words of the dictionary are."""
+    aff = "SET UTF-8\nSFX S Y 1\nSFX S 0 \U00030000 .\nPFX P Y 1\nPFX P 0 \U000f0000 .\n"
+    small = fst.Speller(speller(written(tmp_path, aff, ("hello/SP", "\U00030000", "a\U000e0100b", "a\U0002f800b"))))
+    assert small.check_batch(["hello\U00030000", "\U000f0000hello", "\U00030000"]).all()
+    assert small.suggest("helo") == ["hello"]
+    assert small.suggest("ab") == ["a\U0002f800b"]
+
+
 def test_suggestions_are_limited(tmp_path: Path) -> None:
     """A limit below 1, a word that is no text, and a table without suggestions raise an error; an empty word and a very long one have no
     suggestions.
