@@ -35,11 +35,11 @@ class Forms:
     """
 
     def __init__(self, table: Any, letters: Letters) -> None:
-        self._table = table
+        self._table, self._strings = table, letters.strings
         self._symbols = {char: symbol for symbol, char in enumerate(letters.texts) if symbol}
         self._full_strip = bool(table.named_options.full_strip)
         self._ends = table.set_ends.tolist()
-        options, self._texts = table.named_options, letters.texts
+        options = table.named_options
         first = int(options.prefix_lists)
         suffixes = ["", *_strings(table, int(options.suffix_root), letters.texts)][: first - layout.SUFFIX_LISTS + 1]
         self._suffixes = self._by_flag([0, *range(layout.SUFFIX_LISTS, first)], [text[::-1] for text in suffixes])
@@ -58,11 +58,9 @@ class Forms:
     def _affix(self, at: int, text: str) -> tuple[int, Affix]:
         table = self._table
         flag, strip, place, size, own, kind, _ = table.affixes[at].tolist()
-        start, end = table.string_ends[strip : strip + 2].tolist()
-        stripped = "".join([self._texts[symbol] for symbol in table.strings[start:end].tolist()])
         condition = tuple(table.conditions[place : place + size].tolist())
         is_refused = bool(int(table.set_bits[own]) & REFUSED)
-        return flag, Affix(text, stripped, condition, bool(kind & layout.CROSSES), bool(kind & layout.MAY_LACK_LAST), is_refused)
+        return flag, Affix(text, self._strings[strip], condition, bool(kind & layout.CROSSES), bool(kind & layout.MAY_LACK_LAST), is_refused)
 
     def fitting(self, word: str) -> Fitting:
         """The affixes that a misspelling has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class Letters:
 
     Attributes:
         texts: for each symbol of the table, its character.
+        strings: the strings of the table.
     """
 
     def __init__(self, table: Any) -> None:
@@ -28,6 +30,8 @@ class Letters:
         self.texts = [""] * len(table.lower)
         for unit in np.flatnonzero(units).tolist():
             self.texts[units[unit]] = chr(unit)
+        chars = [self.texts[symbol] for symbol in table.strings.tolist()]
+        self.strings = ["".join(chars[start:end]) for start, end in pairwise(table.string_ends.tolist())]
         self._lower, self._upper = (
             {self.texts[at]: self.texts[other] for at, other in enumerate(case.tolist()) if at} for case in (table.lower, table.upper)
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from fst.errors import UnsupportedError
@@ -42,8 +41,7 @@ class HunspellWords:
         self.hints, self.letters, self.defined = dictionary.hints, Letters(table), int(options.defined)
         self.has_sharp_s = bool(options.sharp_s)
         self._encoding, self._check = dictionary.encoding, check
-        strings = _strings(table, self.letters)
-        inputs = strings[int(options.conversions) : int(options.conversions_end)]
+        inputs = self.letters.strings[int(options.conversions) : int(options.conversions_end)]
         self.inputs = {inputs[at]: inputs[at + 1 : at + 5] for at in range(0, len(inputs), 5)}
         self.outputs = {found: rest for found, *rest in self.hints.outputs}
         self.ignored = {self.letters.texts[at] for at, kind in enumerate(table.kinds.tolist()) if kind & layout.IGNORED}
@@ -167,9 +165,3 @@ class _Search:
                     if self._stages.is_accepted(form, NOT_FORBIDDEN):
                         texts.insert(0, form)
         return texts
-
-
-def _strings(table: Any, letters: Letters) -> list[str]:
-    """The strings of a table."""
-    chars, ends = [letters.texts[symbol] for symbol in table.strings.tolist()], table.string_ends.tolist()
-    return ["".join(chars[start:end]) for start, end in pairwise(ends)]
