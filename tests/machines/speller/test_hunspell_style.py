@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +20,7 @@ from support.tiers import sample
 import fst
 from fst.compile import speller
 from fst.compile.sources.transducers.hunspell.files import read_dictionary
+from fst.machines.speller.layout import ENTRY
 from fst.runtime.machines.speller.suggest.hunspell.ngrams import Stems, _scores_of
 from fst.runtime.machines.speller.suggest.hunspell.scores import common_start, ngrams
 
@@ -127,6 +129,18 @@ def test_damaged_stems_are_refused(tmp_path: Path, name: str, at: int, value: in
     arrays[name][at] = value
     with pytest.raises(fst.TableError, match=found):
         type(table)(table.header, **arrays).prove()
+
+
+def test_endless_affixes_are_refused(tmp_path: Path) -> None:
+    """A table whose automaton of suffixes has a cycle is refused when its affixes are read."""
+    table = speller(written(tmp_path, "SET UTF-8\nSFX S Y 1\nSFX S 0 s .\n", "1\nhello/S\n"))
+    root, entries = int(table.named_options.suffix_root), table.entries.copy()
+    slot = root + int(np.flatnonzero(ENTRY.labels_of(entries[root + 1 :]) == np.arange(len(entries) - root - 1))[0]) + 1
+    entries[slot] = int(entries[slot]) & ~ENTRY.max_target | root
+    forged = replace(table, entries=entries)
+    forged.prove()
+    with pytest.raises(fst.TableError, match="reads too many affixes; expected one for each of 1 lists"):
+        fst.Speller(forged).suggest("hxxlo", style="hunspell")
 
 
 @pytest.mark.parametrize("value", [{"faults": [["", "a", 0]]}, {"similar": [[]]}, {"most_similar": -1}, {"outputs": [["a"]]}, {"tried": 1}])

@@ -10,6 +10,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.machines.speller import layout
 from fst.runtime.machines.speller.suggest.hunspell.letters import Letters
+from fst.tables.proof import need
 
 MOST_FORMS = 100
 REFUSED = layout.NEEDS_AFFIX | layout.CIRCUMFIX | layout.ONLY_IN_COMPOUND
@@ -39,17 +40,15 @@ class Forms:
         self._symbols = {char: symbol for symbol, char in enumerate(letters.texts) if symbol}
         self._full_strip = bool(table.named_options.full_strip)
         self._ends = table.set_ends.tolist()
-        options = table.named_options
-        first = int(options.prefix_lists)
-        suffixes = ["", *_strings(table, int(options.suffix_root), letters.texts)][: first - layout.SUFFIX_LISTS + 1]
-        self._suffixes = self._by_flag([0, *range(layout.SUFFIX_LISTS, first)], [text[::-1] for text in suffixes])
-        prefixes = ["", *_strings(table, int(options.prefix_root), letters.texts)]
-        self._prefixes = self._by_flag([1, *range(first, len(table.affix_ends) - 1)], prefixes)
+        options, first, end = table.named_options, int(table.named_options.prefix_lists), len(table.affix_ends) - 1
+        suffixes = _strings(table, int(options.suffix_root), letters.texts, range(layout.SUFFIX_LISTS, first))
+        self._suffixes = self._by_flag({0: "", **{number: text[::-1] for number, text in suffixes.items()}})
+        self._prefixes = self._by_flag({1: "", **_strings(table, int(options.prefix_root), letters.texts, range(first, end))})
 
-    def _by_flag(self, lists: list[int], texts: list[str]) -> Mapping[int, list[Affix]]:
-        """The affixes of each flag, the last one of the dictionary first."""
+    def _by_flag(self, texts: Mapping[int, str]) -> Mapping[int, list[Affix]]:
+        """The affixes of each flag, the last one of the dictionary first. `texts`: the addition of each list of affixes."""
         found: dict[int, list[tuple[int, Affix]]] = {}
-        for number, text in zip(lists, texts, strict=False):
+        for number, text in texts.items():
             for at in range(int(self._table.affix_ends[number]), int(self._table.affix_ends[number + 1])):
                 flag, affix = self._affix(at, text)
                 found.setdefault(flag, []).append((-int(self._table.affix_order[at]), affix))
@@ -145,18 +144,25 @@ class Fitting:
                     yield form
 
 
-def _strings(table: Any, root: int, texts: list[str]) -> list[str]:
-    """The strings that are read from a root, by their numbers."""
+def _strings(table: Any, root: int, texts: list[str], lists: range) -> dict[int, str]:
+    """The strings that are read from a root, by their lists of affixes. Longer strings than `layout.LIMIT` fit no word, and are left out.
+
+    Raises:
+        TableError: there are more strings than lists.
+    """
     entries: Array = table.entries.astype(np.uint64).view(np.int64)
     labels, row = len(texts), np.arange(len(texts))
-    found, waiting = dict[int, str](), [(root, 0, "")]
+    found, waiting, left = dict[int, str](), [(root, 0, "")], len(lists) * layout.LIMIT
     while waiting:
         node, number, text = waiting.pop()
         some = entries[node + 1 : node + 1 + labels]
-        for symbol in np.flatnonzero(some >> layout.ENTRY.label_shift == row[: len(some)]).tolist():
+        symbols = np.flatnonzero(some >> layout.ENTRY.label_shift == row[: len(some)]).tolist() if len(text) < layout.LIMIT else []
+        left -= len(symbols)
+        need(left >= 0, f"state {root} reads too many affixes; expected one for each of {len(lists)} lists")
+        for symbol in symbols:
             entry = int(some[symbol])
             after = (number & ~1) + (entry >> layout.TARGET_BITS & layout.ENTRY.max_value)
-            if after & 1:
-                found[after >> 1] = text + texts[symbol]
+            if after & 1 and after >> 1 < len(lists):
+                found[lists[after >> 1]] = text + texts[symbol]
             waiting.append((entry & layout.ENTRY.max_target, after, text + texts[symbol]))
-    return [found[number] for number in sorted(found)]
+    return found
