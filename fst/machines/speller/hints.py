@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fst.core.json_fields import FLAG, TEXT, Rule, is_text, is_whole, or_null, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, TEXTS, Rule, is_whole, or_null, stored_as, whole
 
 MAX_ROWS, MAX_STRINGS = 1 << 20, 1 << 16  # maximum number of rows of a list, and of strings of a row
 LIMIT = or_null(whole(0, 1 << 20))
 
 
 def _is_fault(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(is_text, value[:2])) and value[0] != "" and is_whole(value[2], 0, 3)
+    return isinstance(value, list) and len(value) == 3 and TEXTS.holds(value[:2]) and value[0] != "" and is_whole(value[2], 0, 3)
 
 
 def _rows(is_row: Any, expected: str) -> Rule:
@@ -23,11 +23,15 @@ def _rows(is_row: Any, expected: str) -> Rule:
     return Rule(holds, expected)
 
 
-def _strings(lowest: int, highest: int, what: str) -> Rule:
+def _strings(size: int, what: str) -> Rule:
     def is_row(row: Any) -> bool:
-        return isinstance(row, list) and lowest <= len(row) <= highest and all(is_text(text) for text in row) and row[0] != ""
+        return TEXTS.holds(row) and len(row) == size and row[0] != ""
 
     return _rows(is_row, f"a list of {what}, which are lists of strings")
+
+
+def _is_class(row: Any) -> bool:
+    return TEXTS.holds(row) and 0 < len(row) <= MAX_STRINGS and all(row)
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,10 @@ class Hints:
 
     keyboard: str = stored_as(TEXT)
     tried: str = stored_as(TEXT)
-    similar: Sequence[Sequence[str]] = stored_as(_strings(1, MAX_STRINGS, "classes"))
+    similar: Sequence[Sequence[str]] = stored_as(_rows(_is_class, "a list of classes, which are lists of strings that are not empty"))
     faults: Sequence[Any] = stored_as(_rows(_is_fault, "a list of lists with two strings and a number from 0 to 3"))
-    outputs: Sequence[Sequence[str]] = stored_as(_strings(5, 5, "conversions"))
-    phonetic: Sequence[Sequence[str]] = stored_as(_strings(2, 2, "pairs"))
+    outputs: Sequence[Sequence[str]] = stored_as(_strings(5, "conversions"))
+    phonetic: Sequence[Sequence[str]] = stored_as(_strings(2, "pairs"))
     most_similar: int | None = stored_as(LIMIT)
     most_compounds: int | None = stored_as(LIMIT)
     most_difference: int | None = stored_as(LIMIT)

@@ -143,7 +143,17 @@ def test_endless_affixes_are_refused(tmp_path: Path) -> None:
         fst.Speller(forged).suggest("hxxlo", style="hunspell")
 
 
-@pytest.mark.parametrize("value", [{"faults": [["", "a", 0]]}, {"similar": [[]]}, {"most_similar": -1}, {"outputs": [["a"]]}, {"tried": 1}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"faults": [["", "a", 0]]},
+        {"similar": [[]]},
+        {"similar": [["a", ""]]},
+        {"most_similar": -1},
+        {"outputs": [["a"]]},
+        {"tried": 1},
+    ],
+)
 def test_damaged_options_are_refused(tmp_path: Path, value: dict[str, Any]) -> None:
     """A table with wrong options of suggestions is refused."""
     table = speller(written(tmp_path, "SET UTF-8\n", "1\nhello\n"))
