@@ -91,12 +91,13 @@ def test_saved_speller_is_loaded(table: Any, tmp_path: Path) -> None:
     ("word", "limit", "error", "found"),
     [
         ("a", 0, ValueError, "limit is 0; expected at least 1"),
+        ("a", "5", ValueError, "limit is '5'; expected at least 1"),
         (None, 1, fst.TextError, "the text is NoneType; expected str or bytes"),
         ("a" * 600, 1, fst.TextError, "the word has 600 symbols; expected at most 512"),
     ],
 )
-def test_wrong_arguments_are_refused(table: Any, word: Any, limit: int, error: type[Exception], found: str) -> None:
-    """A word that is too long or no text, and a limit below 1, raise an error; a long word is wrong, and a high limit allowed."""
+def test_wrong_arguments_are_refused(table: Any, word: Any, limit: Any, error: type[Exception], found: str) -> None:
+    """A word that is too long or no text, and a limit that is no number or below 1, raise an error; a long word is wrong, and a high limit allowed."""
     with pytest.raises(error, match=found):
         fst.Speller(table).suggest(word, limit=limit)
     assert fst.Speller(table).check_text("a" * 600) == [fst.Misspelling(0, 600)]

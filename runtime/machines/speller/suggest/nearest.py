@@ -9,7 +9,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.errors import not_one_of
+from fst.core.random import is_index
+from fst.errors import not_one_of, quoted
 from fst.machines.speller.nearest import BUDGETS, FIRST_LABEL, MAX_STEPS, MAX_SYMBOLS, Near, NearWord, NearWork, arguments_of, work_of
 from fst.tables.strings import StringColumn
 
@@ -19,9 +20,9 @@ CHECKED = 4  # the number of words that are checked together, per suggestion
 
 
 def need_limit(limit: int, style: str) -> None:
-    """Refuse a number of suggestions that is less than 1, and an unknown style."""
-    if limit < 1:
-        raise ValueError(f"limit is {limit}; expected at least 1")
+    """Refuse a number of suggestions that is no whole number or less than 1, and an unknown style."""
+    if not is_index(limit) or limit < 1:
+        raise ValueError(f"limit is {quoted(limit)}; expected at least 1")
     if style not in STYLES:
         raise ValueError(not_one_of("style", style, STYLES))
 
