@@ -6,15 +6,18 @@ import random
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.machines.spellers import ANSWERS, SMALL, drawn_speller, looped_speller
+from support.machines.spellers import ANSWERS, SMALL, drawn_machine, drawn_speller, looped_speller
 
 import fst
 from fst.compile import files, speller
+from fst.compile.machines.speller.zhfst.archive import Archive
+from fst.compile.machines.speller.zhfst.compiler import table_of
 from fst.machines.speller.zhfst.table import ZhfstTable
 from fst.runtime.machines.speller.zhfst.searching import Search
 
@@ -102,6 +105,21 @@ def test_wrong_arguments_are_refused(table: Any, word: Any, limit: Any, error: t
         fst.Speller(table).suggest(word, limit=limit)
     assert fst.Speller(table).check_text("a" * 600) == [fst.Misspelling(0, 600)]
     assert fst.Speller(table).suggest("guoli", limit=1 << 60)
+
+
+def test_too_many_features_are_refused() -> None:
+    """A lexicon with more features than a table may have is refused when it is compiled."""
+    names = ("", *(f"@P.{number}.X@" for number in range(1025)))
+    with pytest.raises(fst.UnsupportedError, match="the flag diacritics have 1,025 features; expected at most 1,024"):
+        table_of(Archive(drawn_machine(random.Random(1), names, 5), drawn_machine(random.Random(2), ("", "a"), 5), {}))
+
+
+def test_too_many_symbols_of_the_error_model_are_refused(table: Any) -> None:
+    """A table whose error model has more labels than 16 bits is refused."""
+    text = "".join(map(chr, range(0x20000, 0x2FFFF))).encode()
+    forged = replace(table, model_bytes=np.frombuffer(text, np.uint8), model_ends=np.arange(4, len(text) + 1, 4))
+    with pytest.raises(fst.TableError, match="the error model has 65537 labels; expected at most 65536"):
+        forged.prove()
 
 
 def test_long_search_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

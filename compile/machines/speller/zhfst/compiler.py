@@ -17,7 +17,7 @@ from fst.compile.algebra.shortest import shortest_distance
 from fst.compile.machines.speller.zhfst.archive import Archive, read
 from fst.compile.sources.transducers.hfstol import Numbered
 from fst.errors import UnsupportedError, VocabularyError
-from fst.machines.speller.zhfst.table import MAX_LABELS, OTHER, ZhfstTable, header
+from fst.machines.speller.zhfst.table import MAX_FEATURES, MAX_LABELS, OTHER, ZhfstTable, header
 from fst.tables.strings import stored
 
 OTHER_NAMES = "@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"  # symbols that are read in place of other characters
@@ -51,6 +51,9 @@ def table_of(archive: Archive) -> ZhfstTable:
     """Compile the contents of an archive."""
     lexicon, model = archive.lexicon, archive.error_model
     operations = flags.operations_of(lexicon.names)
+    features = {flags.unpack(packed).feature for packed in operations.values()}
+    if len(features) > MAX_FEATURES:
+        raise UnsupportedError(f"the flag diacritics have {len(features):,} features; expected at most {MAX_FEATURES:,}")
     if flags.operations_of(model.names):
         raise UnsupportedError("the error model has flag diacritics; expected them in the lexicon only")
     labels, errors = _labels(lexicon, len(operations) + 1), _labels(model, OTHER)

@@ -207,7 +207,9 @@ class ZhfstTable(Table):
         need(len(self.operations) >= 1, "operations is empty; expected an element that is unused")
         need(self.metadata.settings.symbols <= count, f"there are {count} symbols; expected at least {self.metadata.settings.symbols}")
         labels = self.other + 1 + self.metadata.settings.symbols
+        errors = OTHER + 1 + len(self.model_ends)
         need(labels <= MAX_LABELS, f"the lexicon has {labels} labels; expected at most {MAX_LABELS}")
+        need(errors <= MAX_LABELS, f"the error model has {errors} labels; expected at most {MAX_LABELS}")
         for name, data, ends in (("symbols", self.symbol_bytes, self.symbol_ends), ("error symbols", self.model_bytes, self.model_ends)):
             if len(ends):
                 prove_strings(data, ends, len(ends), name)
@@ -219,7 +221,7 @@ class ZhfstTable(Table):
         need_none(features >= MAX_FEATURES, lambda number: f"operation {number} has the feature {features[number]}")
         need_none(self.operations >> flags.VALUE_SHIFT > flags.MAX_VALUE, lambda number: f"operation {number} has a value that is too high")
         self._prove_machine("lexicon", self.lexicon_labels, None, labels, labels)
-        self._prove_machine("model", self.model_reads, self.model_writes, OTHER + 1 + len(self.model_ends), labels)
+        self._prove_machine("model", self.model_reads, self.model_writes, errors, labels)
 
     def _prove_machine(self, name: str, reads: Array, writes: Array | None, labels: int, written: int) -> None:
         """Prove that rows partition the arcs of a machine, and that arcs are sorted and lead to states, with labels below `labels`."""

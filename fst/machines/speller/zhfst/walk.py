@@ -39,7 +39,7 @@ def labels_of(text: str, symbols: Mapping[str, int], other: int) -> list[int]:
     """
     longest, found, at = max(map(len, symbols), default=1), list[int](), 0
     while at < len(text):
-        size = next((size for size in range(longest, 1, -1) if text[at : at + size] in symbols and at + size <= len(text)), 1)
+        size = next((size for size in range(min(longest, len(text) - at), 1, -1) if text[at : at + size] in symbols), 1)
         found.append(symbols.get(text[at : at + size], other))
         at += size
     if len(found) > MAX_WORD:
