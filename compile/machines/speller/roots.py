@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def roots_of(dictionary: Dictionary, casing: Casing, set_number: Callable[[Flags
     hidden = frozenset(
         {options.forbidden, options.not_suggested, options.not_suggested_by_ngrams, options.only_in_compound, ONLY_UPPER} - {0}
     )
-    stored = [*_stored(dictionary)]
+    stored = _stored(dictionary)
     slots = _hashes([entry.word.encode(options.encoding, "surrogateescape") for entry in stored]) % np.uint64(_slots(dictionary.count))
     found = [stored[at] for at in np.argsort(slots, kind="stable").tolist()]
     found = [entry for entry in found if entry.word and hidden.isdisjoint(entry.flags) and max(entry.word) <= "\uffff"]
@@ -61,7 +61,7 @@ def roots_of(dictionary: Dictionary, casing: Casing, set_number: Callable[[Flags
     }
 
 
-def _stored(dictionary: Dictionary) -> Iterator[Entry]:
+def _stored(dictionary: Dictionary) -> list[Entry]:
     """The entries that Hunspell stores. An entry of the file replaces an entry of the same word in upper case before it."""
     found, last = list[Entry](), dict[str, int]()
     for entry in dictionary.entries:
@@ -73,7 +73,7 @@ def _stored(dictionary: Dictionary) -> Iterator[Entry]:
         else:
             last[entry.word] = len(found)
             found.append(entry)
-    yield from found
+    return found
 
 
 def _slots(count: int) -> int:

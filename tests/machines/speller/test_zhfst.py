@@ -100,7 +100,7 @@ def test_saved_speller_is_loaded(table: Any, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_refused(table: Any, word: Any, limit: Any, error: type[Exception], found: str) -> None:
-    """A word that is too long or no text, and a limit that is no number or below 1, raise an error; a long word is wrong, and a high limit allowed."""
+    """A word that is too long or no text, and a wrong limit raise an error; a long word is wrong, and a high limit allowed."""
     with pytest.raises(error, match=found):
         fst.Speller(table).suggest(word, limit=limit)
     assert fst.Speller(table).check_text("a" * 600) == [fst.Misspelling(0, 600)]

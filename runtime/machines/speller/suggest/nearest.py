@@ -129,7 +129,7 @@ def _cases(word: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     lower = word.lower()
     if word != lower and word == word.upper():
         yield lower, str.upper
-    if word != lower and word[:1] != lower[:1] and word[1:] == lower[1:]:
+    if word[:1] != lower[:1] and word[1:] == lower[1:]:
         yield lower, _capitalized
 
 

@@ -14,7 +14,6 @@ from fst.machines.speller.zhfst.walk import Suggestion, labels_of, too_long
 
 search = Deferred("fst.runtime.machines.speller.zhfst.kernels.search", "search")
 KEPT = 1 << 16  # working arrays for more nodes are not kept for the next search
-STRING = (1 << 24) - 1  # the bits of a complete node that contain its string
 
 
 class Search:
@@ -51,8 +50,8 @@ class Search:
                 raise too_long()
             work = self._table.work(capacity)
         nodes = work.found[:count]
-        strings = work.nodes[nodes, 1].tolist()
-        found = [Suggestion(weight, _text(string & STRING, work)) for weight, string in zip(work.weights[nodes], strings, strict=True)]
+        strings = work.nodes[nodes, 1].tolist()  # the second word of a complete string
+        found = [Suggestion(weight, _text(string, work)) for weight, string in zip(work.weights[nodes], strings, strict=True)]
         if len(work.nodes) <= KEPT:
             self._works.append(work)
         return sorted(found, key=lambda one: (one.weight, one.text))[:limit]

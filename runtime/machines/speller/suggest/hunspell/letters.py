@@ -71,14 +71,16 @@ class Letters:
 
 def converted(word: str, conversions: Conversions) -> str:
     """A word after conversions (ICONV, OCONV): at each place, the longest string is replaced."""
+    if not conversions:
+        return word
     found, place = list[str](), 0
-    while conversions and place < len(word):
+    while place < len(word):
         ends = range(len(word), place, -1)
         string = next((word[place:end] for end in ends if word[place:end] in conversions), "")
         output = _output(conversions[string], place == 0, place + len(string) == len(word)) if string else ""
         found.append(output or word[place])
         place += len(string) if output else 1
-    return "".join(found) if conversions else word
+    return "".join(found)
 
 
 def _output(replacements: Sequence[str], is_first: bool, is_last: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from fst.errors import UnsupportedError
@@ -96,8 +97,7 @@ class _Search:
         if " " in text or self._is_right(text):
             return [text]
         lower = self._letters.lowered(text)
-        forms = (form for form in (lower, self._letters.capitalized(lower)) if self._is_right(form))
-        return [form for form in [next(forms, None)] if form is not None]
+        return [*islice(filter(self._is_right, (lower, self._letters.capitalized(lower))), 1)]
 
     def _found(self, word: str, kind: int, *, has_dots: bool) -> Found:
         """The suggestions for a word without dots: by edits, then by similarity."""
