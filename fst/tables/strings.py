@@ -131,5 +131,5 @@ def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
 
 def prove_ends(data: Array, ends: Array, name: str) -> None:
     """Prove that two arrays contain at least one string of bytes; arguments as in `prove_strings`."""
-    need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")
+    need_none(ends < np.append(0, ends[:-1]), lambda number: f"number {number} of the {name} ends before it begins")
     need(ends[-1] == len(data), f"the last of the {name} ends at byte {ends[-1]} of {len(data)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fst.automata.rows import Array
-from fst.tables.strings import enclosed, equal_to, opened, order_of, stored, stored_bytes, taken
+from fst.errors import TableError
+from fst.tables.strings import enclosed, equal_to, opened, order_of, prove_strings, stored, stored_bytes, taken
 
 LONG = ["a" * 8, "a" * 9, "a" * 23 + "b", "a" * 24, "a" * 24 + "é", "a" * 24 + "\0"]
 FEW = st.lists(st.text("ab\0é世", max_size=4) | st.sampled_from(LONG), max_size=40)
@@ -16,6 +18,12 @@ FEW = st.lists(st.text("ab\0é世", max_size=4) | st.sampled_from(LONG), max_siz
 def listed(data: Array, ends: Array) -> list[bytes]:
     """The strings in two arrays."""
     return [data.tobytes()[begin:end] for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
+
+
+def test_ends_far_apart_are_refused() -> None:
+    """Ends whose differences are too large for int64 are refused."""
+    with pytest.raises(TableError, match="number 1 of the words ends before it begins"):
+        prove_strings(np.zeros(5, np.uint8), np.array([(1 << 63) - 1, -2, 5]), 3, "words")
 
 
 @given(FEW)
