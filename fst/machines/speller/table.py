@@ -21,7 +21,7 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.core.json_fields import TEXT, record, stored_as, stored_unless_none
+from fst.core.json_fields import TEXT, one_of, record, stored_as, stored_unless_none
 from fst.core.lazy import Lazy
 from fst.machines.speller import layout, nearest, proof, roots
 from fst.machines.speller.hints import Hints
@@ -32,6 +32,13 @@ from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
 IS_NOT_PLAIN = layout.FORBIDDEN | layout.NEEDS_AFFIX | layout.ONLY_IN_COMPOUND | layout.HIDDEN | layout.WARNS
+
+
+ENCODINGS = (
+    *("utf-8", "koi8-r", "koi8-u", "tis-620"),
+    *(f"iso8859-{number}" for number in (*range(1, 11), 13, 14, 15, 16)),
+    *(f"cp{number}" for number in range(1250, 1259)),
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Dictionary:
     """
 
     kind: str = stored_as(TEXT)
-    encoding: str = stored_as(TEXT)
+    encoding: str = stored_as(one_of(*ENCODINGS))
     language: str = stored_as(TEXT)
     hints: Hints | None = stored_unless_none(record(Hints, "the options of suggestions"))
 

@@ -143,6 +143,13 @@ def test_endless_affixes_are_refused(tmp_path: Path) -> None:
         fst.Speller(forged).suggest("hxxlo", style="hunspell")
 
 
+def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
+    """A table with an encoding that no dictionary has is refused."""
+    table = speller(written(tmp_path, "SET UTF-8\n", "1\nhello\n"))
+    with pytest.raises(fst.TableError, match="encoding is 'hex'; expected 'utf-8' or"):
+        type(table)({**table.header, "encoding": "hex"}, **table.arrays()).prove()
+
+
 @pytest.mark.parametrize(
     "value",
     [
