@@ -15,6 +15,7 @@ from support.shared_data import TESTS
 from support.sources.hunspell_library import Hunspell, library
 from support.sources.hunspell_suite import SUITE, suite, words_of
 from support.sources.random_suggestions import random_suggestion_files
+from support.tables.damage import changed
 from support.tiers import sample
 
 import fst
@@ -125,10 +126,8 @@ def test_style_is_checked(tmp_path: Path) -> None:
 def test_damaged_stems_are_refused(tmp_path: Path, name: str, at: int, value: int, found: str) -> None:
     """A table with a wrong number in the arrays of stems is refused."""
     table = speller(written(tmp_path, "SET UTF-8\nSFX S Y 1\nSFX S 0 s .\n", "2\nhello/S\nworld\n"))
-    arrays = {other: array.copy() for other, array in table.arrays().items()}
-    arrays[name][at] = value
     with pytest.raises(fst.TableError, match=found):
-        type(table)(table.header, **arrays).prove()
+        changed(table, name, at, value).prove()
 
 
 def test_endless_affixes_are_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.naive.nearest import Forms
+from support.tables.damage import changed
 
 import fst
 from fst.compile import speller
@@ -194,7 +195,5 @@ def test_too_many_words_give_a_warning(tmp_path: Path, monkeypatch: pytest.Monke
 def test_damaged_table_is_refused(tmp_path: Path, name: str, at: int, value: Any, found: str) -> None:
     """A table with a wrong number in the automaton of words is refused."""
     table = speller(written(tmp_path, AFFIXES))
-    arrays = {other: array.copy() for other, array in table.arrays().items()}
-    arrays[name][at] = value
     with pytest.raises(fst.TableError, match=found):
-        type(table)(table.header, **arrays).prove()
+        changed(table, name, at, value).prove()

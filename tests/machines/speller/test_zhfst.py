@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.machines.spellers import ANSWERS, SMALL, drawn_machine, drawn_speller, looped_speller
+from support.tables.damage import changed
 
 import fst
 from fst.compile import files, speller
 from fst.compile.machines.speller.zhfst.archive import Archive
 from fst.compile.machines.speller.zhfst.compiler import table_of
-from fst.machines.speller.zhfst.table import ZhfstTable
 from fst.runtime.machines.speller.zhfst.searching import Search
 
 LIMIT = 5
@@ -199,7 +199,5 @@ def test_large_member_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 )
 def test_damaged_table_is_refused(table: Any, name: str, at: int, value: Any, found: str) -> None:
     """A table with a wrong number is refused with its place."""
-    arrays = {other: array.copy() for other, array in table.arrays().items()}
-    arrays[name][at] = value
     with pytest.raises(fst.TableError, match=found):
-        ZhfstTable(table.header, **arrays).prove()
+        changed(table, name, at, value).prove()
