@@ -40,6 +40,7 @@ MAX_FOUND = 1 << 14  # capacity for words of a search
 MAX_ROUNDS = 1 << 9  # of `reach_of`; after it, all labels follow each state
 MAX_STEPS = 1 << 22  # maximum number of transitions of a search
 MAX_ROWS = 1 << 14  # capacity for different rows of a search
+CELLS = 1 << 20  # capacity for the cells of all rows
 LEVELS = BUDGETS[-1] // EDIT + 1  # the numbers of characters that can be edited
 
 
@@ -97,7 +98,7 @@ class NearWork(NamedTuple):
         read, deleted: int64[n], the kind of each character, and the cost of deleting it.
         related: uint64[n], for each character its label and similar ones, as bits ``label % 64``; all, if it may cost less than `EDIT`.
         cheaper: uint64[n], for each character the kinds that begin a cheaper edit of it, as bits ``kind % 64``.
-        words, cells: uint64[rows * width / 8], the cells of rows, and the same memory as uint8[rows * width].
+        words, cells: uint64[CELLS / 8], the cells of rows, and the same memory as uint8[CELLS].
         low, high: int32[rows], the first and the last beginning of the misspelling that may be within the budget after the next label.
         useful: uint64[rows], the kinds whose next row may differ from that of labels without a kind of their own, as bits ``kind % 64``.
         after: int32[rows * kinds * 2], the row after each row and kind, if the label before is another one; if it is the same.
@@ -134,7 +135,7 @@ class NearWork(NamedTuple):
 
 def work_of(labels: int) -> NearWork:
     """Working arrays for a number of labels."""
-    depths, size, words = 2 * MAX_SYMBOLS + BUDGETS[-1] // DOUBLE + 2, MAX_SYMBOLS, np.empty(MAX_ROWS * 8, np.uint64)
+    depths, size, words = 2 * MAX_SYMBOLS + BUDGETS[-1] // DOUBLE + 2, MAX_SYMBOLS, np.empty(CELLS // 8, np.uint64)
     return NearWork(
         sizes=np.zeros(4, np.int64),
         kinds=np.empty(labels, np.int32),

@@ -16,7 +16,7 @@ import fst
 from fst.compile import speller
 from fst.compile.machines.speller.nearest import costs_of
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
-from fst.machines.speller.nearest import BUDGETS, Near, distance
+from fst.machines.speller.nearest import BUDGETS, CELLS, Near, distance
 
 AFFIXES = """SET UTF-8
 KEY qwe|asd|zxc
@@ -166,6 +166,15 @@ def test_search_with_too_long_replacements_is_incomplete(tmp_path: Path) -> None
     replacements = "".join(f"REP a {'b' * size}\n" for size in range(400, 415))
     small = fst.Speller(speller(written(tmp_path, f"SET UTF-8\nREP 15\n{replacements}", ("ab", "b"))))
     assert small.suggest("aa") == ["ab", "b"]
+    assert small._near_words._search("a" * 100, BUDGETS[0]) is None
+    assert len(small._near_words._word("a" * 100).rule_labels) == 100 * sum(range(400, 415))
+
+
+def test_labels_of_replacements_are_bounded(tmp_path: Path) -> None:
+    """If replacements write more labels than rows have room for, later ones are not made."""
+    replacements = "".join(f"REP a {'b' * 450}{'ab'[number // 50]}{'b' * (number % 50)}\n" for number in range(60))
+    small = fst.Speller(speller(written(tmp_path, f"SET UTF-8\nREP 60\n{replacements}", ("ab", "b"))))
+    assert len(small._near_words._word("a" * 100).rule_labels) <= CELLS + 512
     assert small._near_words._search("a" * 100, BUDGETS[0]) is None
 
 

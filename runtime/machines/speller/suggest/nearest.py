@@ -11,7 +11,18 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.core.random import is_index
 from fst.errors import not_one_of, quoted
-from fst.machines.speller.nearest import BUDGETS, FIRST_LABEL, MAX_STEPS, MAX_SYMBOLS, Near, NearWord, NearWork, arguments_of, work_of
+from fst.machines.speller.nearest import (
+    BUDGETS,
+    CELLS,
+    FIRST_LABEL,
+    MAX_STEPS,
+    MAX_SYMBOLS,
+    Near,
+    NearWord,
+    NearWork,
+    arguments_of,
+    work_of,
+)
 from fst.tables.strings import StringColumn
 
 find_near = Deferred("fst.runtime.machines.speller.suggest.kernels.nearest", "find_near")
@@ -108,6 +119,8 @@ class NearWords:
         for fault, correction in self._replacements:
             if fault in word:
                 for end in _ends(word, fault):
+                    if len(written) > CELLS:  # no row has room for them
+                        break
                     ends.append(end)
                     sizes.append(len(fault))
                     written += correction
