@@ -13,7 +13,7 @@ from fst.compile.sources.transducers.hunspell.files import Dictionary
 from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
 from fst.compile.sources.transducers.hunspell.options import Options
 from fst.compile.sources.transducers.hunspell.words import Entry
-from fst.machines.speller.hints import Hints
+from fst.machines.speller.hints import MAX_SIGNS, Hints
 
 ADDED_SLOTS = 1005  # the slots of Hunspell's hash table that are not for words of the file
 FIRST_BYTES, TURN = 4, 5  # the bytes that the hash joins without a rotation, and the bits of a rotation
@@ -22,8 +22,8 @@ FIRST_BYTES, TURN = 4, 5  # the bytes that the hash joins without a rotation, an
 def hints_of(options: Options) -> Hints:
     """The options of suggestions."""
     return Hints(
-        keyboard=options.keyboard,
-        tried=options.tried,
+        keyboard=options.keyboard[:MAX_SIGNS],
+        tried=options.tried[:MAX_SIGNS],
         similar=[[*alike] for alike in options.similar if alike and all(alike)],
         faults=[[each.found, each.correction, each.at_start + 2 * each.at_end] for each in options.replacements if each.found],
         outputs=[[*conversion] for conversion in options.output_conversions],

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fst.core.json_fields import FLAG, TEXT, TEXTS, Rule, is_whole, or_null, stored_as, whole
+from fst.core.json_fields import FLAG, TEXTS, Rule, is_text, is_whole, or_null, stored_as, whole
 
 MAX_ROWS, MAX_STRINGS = 1 << 20, 1 << 16  # maximum number of rows of a list, and of strings of a row
+MAX_SIGNS = 1 << 12  # maximum number of characters of KEY and TRY
 LIMIT = or_null(whole(0, 1 << 20))
 
 
@@ -34,6 +35,9 @@ def _is_class(row: Any) -> bool:
     return TEXTS.holds(row) and 0 < len(row) <= MAX_STRINGS and all(row)
 
 
+SIGNS = Rule(lambda value: is_text(value) and len(value) <= MAX_SIGNS, f"a string of at most {MAX_SIGNS} characters")
+
+
 @dataclass(frozen=True)
 class Hints:
     """The options of suggestions; names in capitals are those of ``man 5 hunspell``.
@@ -51,8 +55,8 @@ class Hints:
         suggests_dots: suggestions end with the dots of the word (SUGSWITHDOTS).
     """
 
-    keyboard: str = stored_as(TEXT)
-    tried: str = stored_as(TEXT)
+    keyboard: str = stored_as(SIGNS)
+    tried: str = stored_as(SIGNS)
     similar: Sequence[Sequence[str]] = stored_as(_rows(_is_class, "a list of classes, which are lists of strings that are not empty"))
     faults: Sequence[Any] = stored_as(_rows(_is_fault, "a list of lists with two strings and a number from 0 to 3"))
     outputs: Sequence[Sequence[str]] = stored_as(_strings(5, "conversions"))

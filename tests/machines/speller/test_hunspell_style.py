@@ -21,7 +21,9 @@ from support.tiers import sample
 import fst
 from fst.compile import speller
 from fst.compile.sources.transducers.hunspell.files import read_dictionary
-from fst.machines.speller.layout import ENTRY
+from fst.machines.speller.hints import MAX_SIGNS
+from fst.machines.speller.layout import ENTRY, MAX_BYTES
+from fst.runtime.machines.speller.suggest.hunspell.edits import MAX_RELATED, with_similar
 from fst.runtime.machines.speller.suggest.hunspell.ngrams import Stems, _scores_of
 from fst.runtime.machines.speller.suggest.hunspell.scores import common_start, ngrams
 
@@ -130,6 +132,18 @@ def test_damaged_stems_are_refused(tmp_path: Path, name: str, at: int, value: in
         changed(table, name, at, value).prove()
 
 
+def test_candidates_are_bounded(tmp_path: Path) -> None:
+    """Candidates with similar strings are neither too many nor too long; of KEY and TRY, only some thousand characters are read."""
+    found = with_similar("a" * 99, [["a", "b" * 10_000, "c"]])
+    assert len(found) <= MAX_RELATED
+    assert max(map(len, found)) == MAX_BYTES + 1
+    small = fst.Speller(speller(written(tmp_path, f"SET UTF-8\nKEY {'a' * 5000}\nTRY {'b' * 5000}\n", "1\nhello\n")))
+    hints = small._table.metadata.dictionary.hints
+    assert hints is not None
+    assert len(hints.keyboard) == len(hints.tried) == MAX_SIGNS
+    assert small.suggest("helo", style="hunspell") == ["hello"]
+
+
 def test_endless_affixes_are_refused(tmp_path: Path) -> None:
     """A table whose automaton of suffixes has a cycle is refused when its affixes are read."""
     table = speller(written(tmp_path, "SET UTF-8\nSFX S Y 1\nSFX S 0 s .\n", "1\nhello/S\n"))
@@ -158,6 +172,7 @@ def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
         {"most_similar": -1},
         {"outputs": [["a"]]},
         {"tried": 1},
+        {"tried": "a" * 5000},
     ],
 )
 def test_damaged_options_are_refused(tmp_path: Path, value: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from fst.machines.speller.layout import MAX_BYTES
+
 FARTHEST = 4  # the distance over which letters are exchanged and moved
 MAX_RELATED = 1 << 12  # maximum number of candidates with similar strings; Hunspell stops after a time
 
@@ -13,8 +15,8 @@ def with_similar(word: str, similar: Sequence[Sequence[str]]) -> list[str]:
     found, text = list[str](), [""]
 
     def extend(place: int) -> None:
-        if place == len(word):
-            found.append(text[0])
+        if place == len(word) or len(text[0]) > MAX_BYTES:
+            found.append(text[0][: MAX_BYTES + 1])  # a longer candidate is not accepted either
             return
         is_related = False
         for alike in similar:
