@@ -29,7 +29,7 @@ from fst.compile.sources.transducers.hunspell.endings import by_flag
 from fst.compile.sources.transducers.hunspell.files import Dictionary
 from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
 from fst.errors import UnsupportedError
-from fst.machines.speller.nearest import CASE, FIRST_LABEL, JOIN_LABEL, KEY, SIMILAR
+from fst.machines.speller.nearest import CASE, END, FIRST_LABEL, JOIN_LABEL, KEY, SIMILAR
 from fst.tables.strings import stored
 
 JOIN = "\U000f0000"  # in place of a character at the end of a string: a compound goes on at the main root
@@ -174,6 +174,8 @@ def near_arrays(dictionary: Dictionary) -> dict[str, Array]:
     """The arrays for the search of near words, see `fst.machines.speller.table.SpellerTable`."""
     arcs = automaton_of(WordStrings(dictionary).strings)
     characters = np.unique(arcs.ilabel[arcs.ilabel < PART])
+    if FIRST_LABEL + len(characters) > END:
+        raise UnsupportedError(f"the words have {len(characters):,} different characters; expected at most {END - FIRST_LABEL:,}")
     begin, end = arcs.row_start[arcs.start], arcs.row_start[arcs.start + 1]
     roots = np.zeros(MAX_PARTS, np.int64)
     roots[arcs.ilabel[begin:end] - PART] = arcs.target[begin:end]

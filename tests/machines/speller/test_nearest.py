@@ -186,6 +186,14 @@ def test_too_many_words_give_a_warning(tmp_path: Path, monkeypatch: pytest.Monke
     assert not len(table.near_finals)
 
 
+def test_too_many_characters_give_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary with more characters than labels is compiled without near words, with a warning."""
+    monkeypatch.setattr("fst.compile.machines.speller.nearest.END", 9)
+    with pytest.warns(fst.FstWarning, match="the words have 8 different characters; expected at most 7"):
+        table = speller(written(tmp_path, "SET UTF-8\n", ("abcd", "efgh")))
+    assert not len(table.near_finals)
+
+
 @pytest.mark.parametrize(
     ("name", "at", "value", "found"),
     [
