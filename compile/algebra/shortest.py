@@ -73,6 +73,14 @@ def finish_order(arcs: Arcs) -> NDArray[np.int32]:
     return order
 
 
+def topological_order(arcs: Arcs) -> NDArray[np.int32] | None:
+    """int32[states], an order in which each state precedes the states that it reaches; None if there is a cycle."""
+    order = finish_order(arcs)[::-1]
+    place = np.empty(arcs.states, np.int64)
+    place[order] = np.arange(arcs.states)
+    return order if (place[arcs.sources] < place[arcs.target]).all() else None
+
+
 def improved(
     order: NDArray[np.int32],
     row_start: NDArray[np.int64],

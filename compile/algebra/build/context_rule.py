@@ -24,8 +24,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.compose import compose, need_acceptor, subtract
 from fst.compile.algebra.expressions import Expression, Machine, chain, closure, concatenate, union
 from fst.compile.algebra.forms.epsilon import remove_epsilon
-from fst.compile.algebra.forms.minimize import minimize
-from fst.compile.algebra.forms.optimize import optimize
+from fst.compile.algebra.forms.minimize import minimize, minimize_any
 from fst.compile.algebra.rational import NOT_FINAL, project, reverse, without_weights
 from fst.errors import UnsupportedError
 
@@ -75,15 +74,15 @@ def context_rule(rule: ContextRule, direction: Direction = "ltr", *, is_optional
         if part.is_weighted:
             raise UnsupportedError("a context or an alphabet has weights; expected an acceptor without weights")
     if direction == "rtl":
-        return optimize(reverse(context_rule(rule.mirrored(), is_optional=is_optional)))
+        return minimize_any(reverse(context_rule(rule.mirrored(), is_optional=is_optional)))
     left, right, sigma_star = (minimize(part) for part in (rule.left, rule.right, rule.sigma_star))
     phi = minimize(without_weights(project(rule.tau, "input")))
-    rule = ContextRule(optimize(rule.tau), left, right, sigma_star, rule.begin, rule.end)
+    rule = ContextRule(minimize_any(rule.tau), left, right, sigma_star, rule.begin, rule.end)
     if is_empty_string(left) and is_empty_string(right):
         letters = letters_of(sigma_star)
         if letters is not None and not subtract(phi, letters).states:
             copied = letters if is_optional else subtract(letters, phi)
-            return optimize(closure(union([Machine(copied), Machine(rule.tau)])).arcs)
+            return minimize_any(closure(union([Machine(copied), Machine(rule.tau)])).arcs)
     begin, end = (
         label if (np.concatenate([context.ilabel, phi.ilabel]) == label).any() else EPSILON
         for label, context in ((rule.begin, left), (rule.end, right))
@@ -92,7 +91,7 @@ def context_rule(rule: ContextRule, direction: Direction = "ltr", *, is_optional
     rewritten = _Compiler(rule, phi, inner, is_simultaneous=direction == "sim", is_optional=is_optional).machine()
     if begin or end:
         rewritten = compose(compose(_edges(sigma_star, begin, end), rewritten), _without_edges(sigma_star, begin, end))
-    return optimize(rewritten)
+    return minimize_any(rewritten)
 
 
 def is_empty_string(arcs: Arcs) -> bool:
@@ -182,7 +181,7 @@ class _Compiler:
         if OTHER_LEFT in self._left_markers:
             outside = (*outside, (OTHER_LEFT, OTHER_LEFT if written else EPSILON))
         copied = Machine(_with_loops(self._sigma_star, outside))
-        return optimize(closure(concatenate([copied, union([chain(()), concatenate(parts)])])).arcs)
+        return minimize_any(closure(concatenate([copied, union([chain(()), concatenate(parts)])])).arcs)
 
 
 def _ends_with(beta: Arcs, sigma_star: Arcs) -> Arcs:

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.refinement import classes_of
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import determinize, encoded, is_deterministic
-from fst.compile.algebra.forms.epsilon import remove_epsilon
-from fst.compile.algebra.kernels.room import SizeError
-from fst.compile.algebra.shortest import push
+from fst.compile.algebra.forms.epsilon import lightest, remove_epsilon
+from fst.compile.algebra.kernels.room import REMEDY, SizeError
+from fst.compile.algebra.shortest import push, topological_order
 
 MANY_SETS = 4
 QUANTA = 2.0**17  # weights are equal if they are equal in units of 2⁻¹⁷
@@ -21,6 +21,27 @@ def minimize(arcs: Arcs, most: int | None = None) -> Arcs:
     """The deterministic machine with the fewest states; see `determinize`. Weights are pushed towards the start."""
     arcs = push(arcs if is_deterministic(arcs) else determinize(arcs, most))
     return _merged(arcs, _arc_labels(arcs)) if arcs.states else arcs
+
+
+def minimize_any(arcs: Arcs) -> Arcs:
+    """A machine with the same paths, for every machine; `minimize` has no result if a string leads to two cycles of different weights.
+
+    The result is the smallest one in which a pair of labels counts as one label. In a machine with cycles and weights, a pair of labels and
+    its weight count as one label.
+    """
+    arcs = remove_epsilon(arcs)
+    if arcs.weight is None or topological_order(arcs) is not None:
+        return minimize(arcs)
+    pairs = encoded(arcs)
+    weights, ranks = np.unique(arcs.weight, return_inverse=True)
+    codes, labels = np.unique(pairs.labels.astype(np.int64) * len(weights) + ranks, return_inverse=True)
+    if len(codes) >= FIRST_SYMBOL:
+        raise SizeError(f"the machine has {len(codes):,} labels with different weights; expected at most {FIRST_SYMBOL:,}", REMEDY)
+    acceptor = make(arcs.sources, labels + 1, labels + 1, arcs.target, None, arcs.final, arcs.start)
+    smaller = merge_states(determinize(acceptor))
+    pair, rank = np.divmod(codes[smaller.ilabel - 1], len(weights))
+    columns = smaller.sources, pairs.ilabel[pair], pairs.olabel[pair], smaller.target, weights[rank]
+    return make(*lightest(*columns), smaller.final, smaller.start, arcs.symbols, arcs.unit)
 
 
 def reduce_states(arcs: Arcs) -> Arcs:

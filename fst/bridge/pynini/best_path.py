@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.forms.optimize import is_acyclic
 from fst.compile.algebra.rational import NOT_FINAL
-from fst.compile.algebra.shortest import finish_order, shortest_path
+from fst.compile.algebra.shortest import shortest_path, topological_order
 
 
 def best_path(arcs: Arcs) -> Arcs:
@@ -20,22 +19,22 @@ def best_path(arcs: Arcs) -> Arcs:
     with the fewest arcs.
     """
     arcs = connect(arcs)
-    if not arcs.states or not is_acyclic(arcs):
+    order = topological_order(arcs)
+    if not arcs.states or order is None:
         return shortest_path(arcs, 1)
-    path, end = _best(arcs)
+    path, end = _best(arcs, order)
     final = np.full(len(path) + 1, NOT_FINAL)
     final[-1] = arcs.final[end]
     places = np.arange(len(path))
     return make(places, arcs.ilabel[path], arcs.olabel[path], places + 1, arcs.weights[path], final, 0)
 
 
-def _best(arcs: Arcs) -> tuple[NDArray[np.int64], int]:
+def _best(arcs: Arcs, order: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
     """The arcs of the best path, and its last state."""
     rows, targets, weights = arcs.row_start.tolist(), arcs.target.tolist(), arcs.weights
     distance = np.full(arcs.states, NOT_FINAL)
     distance[arcs.start] = 0
     arriving = [-1] * arcs.states  # the last arc of the best path to each state
-    order = finish_order(arcs)[::-1]
     for state in order.tolist():
         here = distance[state]
         for arc in range(rows[state], rows[state + 1]):

@@ -21,7 +21,7 @@ from fst.compile.algebra.choices import prune
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.expressions import Chain, Expression, Machine, chain, closure, concatenate, union
 from fst.compile.algebra.forms.epsilon import remove_epsilon
-from fst.compile.algebra.forms.optimize import optimize
+from fst.compile.algebra.forms.minimize import minimize_any
 from fst.errors import not_one_of
 
 if TYPE_CHECKING:
@@ -221,10 +221,10 @@ class Fst(States):
             FstOpError: the machine is too large.
         """
         with as_operation():
-            return self._set(optimize(self._summed()))
+            return self._set(minimize_any(self._summed()))
 
     def minimize(self, delta: float = 0, allow_nondet: bool = False) -> Fst:
-        """The same as `optimize`, for machines that `determinize` made."""
+        """The same as `optimize`; the machine need not be deterministic."""
         return self.optimize()
 
     def rmepsilon(self, queue_type: str = "auto", connect: bool = True, weight: WeightLike | None = None, **_: Any) -> Fst:
@@ -282,11 +282,11 @@ class Fst(States):
     def topsort(self) -> Fst:
         """Number the states in an order of the arcs, if there are no cycles."""
         arcs = connect(self.table)
-        order = shortest.finish_order(arcs)[::-1]
+        order = shortest.topological_order(arcs)
+        if order is None:
+            return self
         numbers = np.empty(arcs.states, np.int64)
         numbers[order] = np.arange(arcs.states)
-        if not (numbers[arcs.target] > numbers[arcs.sources]).all():
-            return self
         columns = numbers[arcs.sources], arcs.ilabel, arcs.olabel, numbers[arcs.target], arcs.weight
         return self._set(make(*columns, arcs.final[order], 0) if arcs.states else arcs)
 

@@ -12,7 +12,7 @@ from fst.bridge.pynini.labels import TokenType, checked, string_of
 from fst.bridge.pynini.weights import OF_ARCS, Weight
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.forms.optimize import is_acyclic
+from fst.compile.algebra.shortest import topological_order
 
 Value = TypeVar("Value")
 Path = tuple[list[int], list[int], float]
@@ -29,7 +29,7 @@ class StringPathIterator:
     ) -> None:
         self._input, self._output = checked(input_token_type), checked(output_token_type)
         self._arcs, self._weights = connect(arcs), OF_ARCS[arc_type]
-        if self._arcs.states and not is_acyclic(self._arcs):
+        if topological_order(self._arcs) is None:
             raise FstOpError("the machine has a cycle, and so infinitely many paths; call shortestpath(…, nshortest=n) first")
         self.reset()
 

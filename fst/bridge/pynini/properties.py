@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect, is_accessible, is_coaccessible
-from fst.compile.algebra.forms.optimize import is_acyclic
+from fst.compile.algebra.shortest import topological_order
 
 # Each property with the bit of its opposite, the next one.
 PAIRS = {
@@ -41,7 +41,7 @@ def properties_of(arcs: Arcs) -> int:
     """All properties of a machine."""
     sources, accessible = arcs.sources, is_accessible(arcs)
     trimmed = connect(arcs)
-    acyclic = is_acyclic(trimmed) if trimmed.states else True
+    cyclic = topological_order(trimmed) is None
     reads_nothing, writes_nothing = arcs.ilabel == 0, arcs.olabel == 0
     holds = {
         "ACCEPTOR": arcs.is_acceptor,
@@ -53,13 +53,13 @@ def properties_of(arcs: Arcs) -> int:
         "I_LABEL_SORTED": True,
         "O_LABEL_SORTED": (np.diff(sources.astype(np.int64) << 32 | arcs.olabel) >= 0).all(),
         "WEIGHTED": arcs.is_weighted,
-        "CYCLIC": not acyclic,
-        "INITIAL_CYCLIC": not acyclic and (trimmed.target == trimmed.start).any(),
+        "CYCLIC": cyclic,
+        "INITIAL_CYCLIC": cyclic and (trimmed.target == trimmed.start).any(),
         "TOP_SORTED": (sources < arcs.target).all(),
         "ACCESSIBLE": accessible.all(),
         "COACCESSIBLE": is_coaccessible(arcs).all(),
         "STRING": is_string(arcs),
-        "WEIGHTED_CYCLES": not acyclic and arcs.weight is not None,
+        "WEIGHTED_CYCLES": cyclic and arcs.weight is not None,
     }
     found = (1 << BITS["EXPANDED"]) | (1 << BITS["MUTABLE"])
     for name, is_true in holds.items():
