@@ -111,16 +111,9 @@ class Draft:
         self.rows.append([])
         return len(self.rows) - 1
 
-    def need(self, state: int) -> None:
-        """Refuse a state that does not exist."""
-        if not 0 <= state < len(self.rows):
-            raise FstIndexError(f"the state is {state}; expected a state below {len(self.rows)}")
-
-    def delete_states(self, states: list[int]) -> None:
+    def delete_states(self, states: set[int]) -> None:
         """Delete states, with the arcs that lead to them."""
-        for state in states:
-            self.need(state)
-        kept = [state for state in range(len(self.rows)) if state not in set(states)]
+        kept = [state for state in range(len(self.rows)) if state not in states]
         numbers = {state: number for number, state in enumerate(kept)}
         self.start = numbers.get(self.start, NO_STATE_ID)
         self.final = [self.final[state] for state in kept]
@@ -128,11 +121,6 @@ class Draft:
             [(read, write, numbers[target], weight) for read, write, target, weight in self.rows[state] if target in numbers]
             for state in kept
         ]
-
-    def arcs_of(self, state: int, arc_type: str) -> ArcIterator:
-        """The arcs of a state."""
-        self.need(state)
-        return ArcIterator(arcs_in(self.rows[state], arc_type))
 
     def frozen(self) -> Arcs:
         """The machine of the draft. Without a start it has no path."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fst.bridge.pynini.draft import Arc, ArcIterator, Draft, MutableArcIterator
+from fst.bridge.pynini.draft import Arc, ArcIterator, Draft, MutableArcIterator, arcs_in
 from fst.bridge.pynini.errors import FstArgError, FstIndexError, as_operation
 from fst.bridge.pynini.missing import missing
 from fst.bridge.pynini.properties import FstProperties, properties_of
@@ -90,7 +90,7 @@ class States:
         Raises:
             FstIndexError: the state does not exist.
         """
-        return (self._draft or Draft.of(self.table)).arcs_of(state, self._arc_type)
+        return ArcIterator(arcs_in(self._row(state), self._arc_type))
 
     def num_arcs(self, state: int) -> int:
         """The number of arcs of a state."""
@@ -108,12 +108,15 @@ class States:
         self._need(state)
         return self._draft.rows[state] if self._draft else [*self.table.arcs_of(state)]
 
-    def _need(self, state: int) -> None:
-        if not 0 <= state < self.num_states():
-            raise FstIndexError(f"the state is {state}; expected a state below {self.num_states()}")
+    def _need(self, *states: int) -> None:
+        """Refuse a state that does not exist."""
+        for state in states:
+            if not 0 <= state < self.num_states():
+                raise FstIndexError(f"the state is {state}; expected a state below {self.num_states()}")
 
-    def _changing(self) -> Draft:
-        """The draft, which is about to be changed."""
+    def _changing(self, *states: int) -> Draft:
+        """The draft, which is about to be changed at some states."""
+        self._need(*states)
         if self._draft is None:
             self._draft = Draft.of(self.table)
         self._expression = None
@@ -136,9 +139,7 @@ class States:
             FstOpError: the weight belongs to another semiring.
         """
         weight = weight_of(arc.weight, self._arc_type)
-        draft = self._changing()
-        draft.need(state)
-        draft.rows[state].append((arc.ilabel, arc.olabel, arc.nextstate, weight))
+        self._changing(state).rows[state].append((arc.ilabel, arc.olabel, arc.nextstate, weight))
         return self
 
     def mutable_arcs(self, state: int) -> MutableArcIterator:
@@ -147,9 +148,7 @@ class States:
         Raises:
             FstIndexError: the state does not exist.
         """
-        draft = self._changing()
-        draft.need(state)
-        return MutableArcIterator(draft.rows[state], self._arc_type)
+        return MutableArcIterator(self._changing(state).rows[state], self._arc_type)
 
     def set_start(self: Machine, state: int) -> Machine:
         """Choose the start state.
@@ -157,9 +156,7 @@ class States:
         Raises:
             FstIndexError: the state does not exist.
         """
-        draft = self._changing()
-        draft.need(state)
-        draft.start = state
+        self._changing(state).start = state
         return self
 
     def set_final(self: Machine, state: int, weight: WeightLike | None = None) -> Machine:
@@ -170,9 +167,7 @@ class States:
             FstOpError: the weight belongs to another semiring.
         """
         found = weight_of(weight, self._arc_type)
-        draft = self._changing()
-        draft.need(state)
-        draft.final[state] = found
+        self._changing(state).final[state] = found
         return self
 
     def delete_states(self: Machine, states: Iterable[int] | None = None) -> Machine:
@@ -181,8 +176,8 @@ class States:
         Raises:
             FstIndexError: a state does not exist.
         """
-        draft = self._changing()
-        draft.delete_states([*range(len(draft.rows))] if states is None else [*states])
+        deleted = {*(self.states() if states is None else states)}
+        self._changing(*deleted).delete_states(deleted)
         return self
 
     def delete_arcs(self: Machine, state: int, count: int | None = None) -> Machine:
@@ -191,9 +186,8 @@ class States:
         Raises:
             FstIndexError: the state does not exist.
         """
-        draft = self._changing()
-        draft.need(state)
-        draft.rows[state] = draft.rows[state][:-count] if count else []
+        rows = self._changing(state).rows
+        rows[state] = rows[state][:-count] if count else []
         return self
 
     def verify(self) -> bool:
