@@ -126,7 +126,7 @@ def _symbols(chunk: str) -> list[int]:
 
 def generated(name: str) -> int:
     """The label of a generated symbol."""
-    return _generated.add_symbol(name, max(FIRST_GENERATED, _generated.available_key()) if name not in _generated else NO_SYMBOL)
+    return _generated.add_symbol(name, max(FIRST_GENERATED, _generated.available_key()))
 
 
 def _named(token: str, table: SymbolTable) -> int:

@@ -27,12 +27,16 @@ class SymbolTable:
         self._name = name
         self._keys: dict[str, int] = {}
         self._symbols: dict[int, str] = {}
+        self._available = 0  # max(self._symbols) + 1, without a search
 
     def add_symbol(self, symbol: str, key: int = NO_SYMBOL) -> int:
         """Add a symbol, and return its label: `key`, or the number after the largest label. A known symbol keeps its label."""
-        key = self._keys.setdefault(symbol, self.available_key() if key == NO_SYMBOL else key)
-        self._symbols.setdefault(key, symbol)
-        return key
+        if symbol not in self._keys:
+            key = self._available if key == NO_SYMBOL else key
+            self._keys[symbol] = key
+            self._symbols.setdefault(key, symbol)
+            self._available = max(self._available, key + 1)
+        return self._keys[symbol]
 
     def add_table(self, table: SymbolTable) -> None:
         """Add all symbols of another table."""
@@ -49,7 +53,7 @@ class SymbolTable:
 
     def available_key(self) -> int:
         """The number after the largest label."""
-        return max(self._symbols, default=-1) + 1
+        return self._available
 
     def get_nth_key(self, place: int) -> int:
         """The label of the symbol with this place, from 0; -1 if there is none."""
@@ -71,7 +75,7 @@ class SymbolTable:
     def copy(self) -> SymbolTable:
         """A copy."""
         table = SymbolTable(self._name)
-        table._keys, table._symbols = dict(self._keys), dict(self._symbols)
+        table._keys, table._symbols, table._available = dict(self._keys), dict(self._symbols), self._available
         return table
 
     def checksum(self) -> bytes:
