@@ -131,6 +131,7 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.string_file("missing.tsv"), pynini.FstIOError),
         (lambda: pynini.Far("missing.far"), pynini.FstIOError),
         (lambda: pynini.Fst.read("missing.fst"), pynini.FstIOError),
+        (lambda: pynini.SymbolTable.read_text("missing.txt"), pynini.FstIOError),
         (lambda: pynini.Fst.read_from_string(b"damaged"), pynini.FstIOError),
         (lambda: pynini.randgen("a", select="x"), pynini.FstArgError),
         (lambda: pynini.randgen("a", npath=-1), pynini.FstOpError),
@@ -190,6 +191,17 @@ def test_string_files_have_comments_and_weights(tmp_path: Path) -> None:
     path.write_text("# comment\na\tb\t0.5  # half\n\\#\tc\n\nd\n", encoding="utf-8")
     found = [(read, written, float(weight)) for read, written, weight in pynini.string_file(path).paths().items()]
     assert found == [("#", "c", 0.0), ("a", "b", 0.5), ("d", "d", 0.0)]
+
+
+def test_symbol_tables_are_written_and_read(tmp_path: Path) -> None:
+    """A file of symbols has a symbol and a label in each line, and empty lines; a line of another form is an error."""
+    path, table = tmp_path / "symbols.txt", pynini.SymbolTable()
+    assert [table.add_symbol("<eps>"), table.add_symbol("\u3000", 7), table.add_symbol("a"), table.add_symbol("a", 9)] == [0, 7, 8, 8]
+    table.write_text(path)
+    assert [*pynini.SymbolTable.read_text(path)] == [*table] == [*table.copy()] == [(0, "<eps>"), (7, "\u3000"), (8, "a")]
+    path.write_text("\na 1\nb\n", encoding="utf-8")
+    with pytest.raises(pynini.FstIOError, match="line 3 is 'b'; expected a symbol, a tab and a label"):
+        pynini.SymbolTable.read_text(path)
 
 
 def test_archives_are_written_and_read(tmp_path: Path) -> None:

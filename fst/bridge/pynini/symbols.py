@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fst.bridge.pynini.errors import FstIOError
 from fst.bridge.pynini.missing import missing
+from fst.errors import quoted
 
 NO_SYMBOL = -1
+_LINE = re.compile(r"[\t ]*([^\t ]+)[\t ]+(-?[0-9]{1,19})[\t ]*")
 
 
 class SymbolTable:
@@ -88,17 +92,35 @@ class SymbolTable:
 
     @classmethod
     def read_text(cls, filename: str | Path) -> SymbolTable:
-        """Read a file of lines of a symbol, white space and a label."""
+        """Read a file of lines of a symbol, spaces or tabs, and a label.
+
+        Raises:
+            FstIOError: the file cannot be read, or a line has another form.
+        """
         table = cls(Path(filename).stem)
-        for line in Path(filename).read_text(encoding="utf-8").splitlines():
-            symbol, key = line.split()
-            table.add_symbol(symbol, int(key))
+        try:
+            text = Path(filename).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FstIOError(f"{filename} cannot be read: {error}") from error
+        for number, line in enumerate(text.split("\n"), 1):
+            columns = _LINE.fullmatch(line)
+            if columns:
+                table.add_symbol(columns[1], int(columns[2]))
+            elif line.strip(" \t"):
+                raise FstIOError(f"{filename}: line {number} is {quoted(line)}; expected a symbol, a tab and a label")
         return table
 
     def write_text(self, filename: str | Path) -> None:
-        """Write a file that `read_text` reads."""
+        """Write a file that `read_text` reads.
+
+        Raises:
+            FstIOError: the file cannot be written.
+        """
         lines = [f"{symbol}\t{key}\n" for key, symbol in self]
-        Path(filename).write_text("".join(lines), encoding="utf-8")
+        try:
+            Path(filename).write_text("".join(lines), encoding="utf-8")
+        except OSError as error:
+            raise FstIOError(f"{filename} cannot be written: {error}") from error
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return iter([*self._symbols.items()])
