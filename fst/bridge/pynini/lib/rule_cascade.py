@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fst.bridge.pynini.draft import NO_STATE_ID
 from fst.bridge.pynini.far import Far
-from fst.bridge.pynini.labels import TokenType, checked, default_token_type
+from fst.bridge.pynini.labels import TokenType
 from fst.bridge.pynini.lib import rewrite
 from fst.bridge.pynini.machine import Fst, FstLike
-from fst.bridge.pynini.operations import intersect
 
 
 class Error(Exception):
@@ -39,15 +37,18 @@ class RuleCascade:
                 raise Error(f"the archive has no rule {rule!r}; expected one of its keys")
             self.rules.append(self.far.get_fst())
 
-    def _lattice(self, string: FstLike, token_type: TokenType | None) -> Fst:
-        """The acceptor of all results."""
+    def _last_step(self, string: FstLike, token_type: TokenType | None) -> tuple[FstLike, Fst]:
+        """The results of all transducers but the last one, and the last one.
+
+        Raises:
+            Error: no transducers are chosen.
+        """
         if not self.rules:
             raise Error("no rules are chosen; call set_rules first")
-        first, *others = self.rules
-        lattice = rewrite.rewrite_lattice(string, first, token_type)
+        *others, last = self.rules
         for rule in others:
-            lattice = rewrite.rewrite_lattice(lattice, rule, token_type)
-        return lattice
+            string = rewrite.rewrite_lattice(string, rule, token_type)
+        return string, last
 
     def matches(
         self,
@@ -57,9 +58,8 @@ class RuleCascade:
         output_token_type: TokenType | None = None,
     ) -> bool:
         """Whether one of the results is a given string."""
-        lattice = self._lattice(istring, input_token_type)
-        with default_token_type(checked(output_token_type)):
-            return intersect(lattice, ostring).start() != NO_STATE_ID
+        string, rule = self._last_step(istring, input_token_type)
+        return rewrite.matches(string, ostring, rule, input_token_type, output_token_type)
 
     def rewrites(
         self,
@@ -69,21 +69,19 @@ class RuleCascade:
         state_multiplier: int = 4,
     ) -> list[str]:
         """All results."""
-        lattice = rewrite.lattice_to_dfa(self._lattice(string, input_token_type), optimal_only=False)
-        return rewrite.lattice_to_strings(lattice, output_token_type)
+        return rewrite.rewrites(*self._last_step(string, input_token_type), input_token_type, output_token_type)
 
     def top_rewrites(
         self, string: FstLike, nshortest: int, input_token_type: TokenType | None = None, output_token_type: TokenType | None = None
     ) -> list[str]:
         """The best results."""
-        lattice = rewrite.lattice_to_nshortest(self._lattice(string, input_token_type), nshortest)
-        return rewrite.lattice_to_strings(lattice, output_token_type)
+        return rewrite.top_rewrites(*self._last_step(string, input_token_type), nshortest, input_token_type, output_token_type)
 
     def top_rewrite(
         self, string: FstLike, input_token_type: TokenType | None = None, output_token_type: TokenType | None = None
     ) -> str:
         """One of the best results."""
-        return rewrite.lattice_to_top_string(self._lattice(string, input_token_type), output_token_type)
+        return rewrite.top_rewrite(*self._last_step(string, input_token_type), input_token_type, output_token_type)
 
     def one_top_rewrite(
         self,
@@ -97,8 +95,7 @@ class RuleCascade:
         Raises:
             rewrite.Error: there are several.
         """
-        lattice = rewrite.lattice_to_dfa(self._lattice(string, input_token_type), optimal_only=True)
-        return rewrite.lattice_to_one_top_string(lattice, output_token_type)
+        return rewrite.one_top_rewrite(*self._last_step(string, input_token_type), input_token_type, output_token_type)
 
     def optimal_rewrites(
         self,
@@ -108,5 +105,4 @@ class RuleCascade:
         state_multiplier: int = 4,
     ) -> list[str]:
         """All results of the smallest weight."""
-        lattice = rewrite.lattice_to_dfa(self._lattice(string, input_token_type), optimal_only=True)
-        return rewrite.lattice_to_strings(lattice, output_token_type)
+        return rewrite.optimal_rewrites(*self._last_step(string, input_token_type), input_token_type, output_token_type)
