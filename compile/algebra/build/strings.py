@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from math import inf
 
+import numpy as np
+
 from fst.compile.algebra.arcs import EPSILON, Arcs, Unit, make
 from fst.compile.algebra.symbols import Symbols, labels_of
 from fst.errors import UnsupportedError, VocabularyError, quoted
@@ -49,22 +51,26 @@ def from_strings(entries: Iterable[Entry] | Mapping[str, str], symbols: Iterable
 
 
 def tree(entries: Iterable[tuple[Sequence[int], Sequence[int], float]], symbols: tuple[str, ...], unit: Unit) -> Arcs:
-    """A tree of pairs of labels. The first label read goes with the first label written; ε fills up the shorter side."""
-    children: list[dict[tuple[int, int], int]] = [{}]
+    """A tree of strings that are read and written. The first labels of both form an arc; ε fills up the shorter side."""
+    return tree_of_pairs(((zip_longest(read, write, fillvalue=EPSILON), weight) for read, write, weight in entries), symbols, unit)
+
+
+def tree_of_pairs(
+    paths: Iterable[tuple[Iterable[tuple[int, int]], float]], symbols: tuple[str, ...] = (), unit: Unit = "character"
+) -> Arcs:
+    """A tree of paths, each of which is a sequence of pairs of labels and a weight. Of equal paths, the smallest weight is kept."""
+    children: dict[tuple[int, int, int], int] = {}
     final: list[float] = [inf]
-    for read, write, weight in entries:
+    for pairs, weight in paths:
         state = 0
-        for pair in zip_longest(read, write, fillvalue=EPSILON):
-            following = children[state].setdefault(pair, len(children))
-            if following == len(children):
-                children.append({})
+        for read, write in pairs:
+            following = children.setdefault((state, read, write), len(final))
+            if following == len(final):
                 final.append(inf)
             state = following
         final[state] = min(final[state], weight)
-    source = [state for state, row in enumerate(children) for _ in row]
-    read_labels, write_labels = ([pair[side] for row in children for pair in row] for side in (0, 1))
-    target = [following for row in children for following in row.values()]
-    return make(source, read_labels, write_labels, target, None, final, 0, symbols, unit)
+    source, reads, writes = np.array([*children], np.int64).reshape(-1, 3).T
+    return make(source, reads, writes, np.arange(1, len(final)), None, final, 0, symbols, unit)
 
 
 def _parts(entry: Entry) -> tuple[str, str, float]:

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-import numpy as np
-
 from fst.bridge.pynini.errors import FstArgError, FstIOError
 from fst.bridge.pynini.labels import TokenType, checked, labels_of
 from fst.bridge.pynini.machine import Fst
 from fst.bridge.pynini.weights import OF_ARCS, weight_of
-from fst.compile.algebra.arcs import Arcs, empty, make
+from fst.compile.algebra.build.strings import tree_of_pairs
 from fst.errors import not_one_of
 
 _COMMENT = re.compile(r"\s*(?<!\\)#.*")
@@ -26,7 +24,8 @@ def string_map(
     input_token_type: TokenType | None = None,
     output_token_type: TokenType | None = None,
 ) -> Fst:
-    """The transducer of pairs of strings: a tree of inputs; outputs begin at the last label of their input.
+    """The transducer of pairs of strings: a tree of inputs, in which an output begins at the last label of its input; if all strings are
+    copied, a tree of arcs that copy.
 
     Args:
         lines: strings, which are copied; or tuples of an input, an output and possibly a weight.
@@ -43,7 +42,7 @@ def string_map(
     types = checked(input_token_type), checked(output_token_type)
     if arc_type not in OF_ARCS:
         raise FstArgError(not_one_of("arc type", arc_type, OF_ARCS))
-    tree = _Tree()
+    entries = list[tuple[tuple[int, ...], tuple[int, ...], float]]()
     for line in lines:
         columns = [line] if isinstance(line, str) else [*line]
         if not 1 <= len(columns) <= 3:
@@ -54,8 +53,12 @@ def string_map(
             weight = weight_of(columns[2] if len(columns) == 3 else None, arc_type)
         except ValueError as error:
             raise FstArgError(f"a line of a string map is {line!r}: {error}") from error
-        tree.add(read, write, weight)
-    return Fst.of(tree.arcs(), arc_type)
+        entries.append((tuple(read), tuple(write), weight))
+    if not entries:
+        return Fst(arc_type)
+    copies = all(read == write for read, write, _ in entries)
+    paths = ((zip(read, write, strict=True) if copies else _late(read, write), weight) for read, write, weight in entries)
+    return Fst.of(tree_of_pairs(paths), arc_type)
 
 
 def string_file(
@@ -72,36 +75,6 @@ def string_file(
         FstIOError: the file cannot be read.
     """
     return string_map(_lines_of(filename), arc_type, input_token_type, output_token_type)
-
-
-class _Tree:
-    """A tree of inputs, and of outputs from the last label of their input. In a map of copied strings, arcs copy labels."""
-
-    def __init__(self) -> None:
-        self._entries: list[tuple[tuple[int, ...], tuple[int, ...], float]] = []
-
-    def add(self, read: Iterable[int], write: Iterable[int], weight: float) -> None:
-        """Add a pair of strings."""
-        self._entries.append((tuple(read), tuple(write), weight))
-
-    def arcs(self) -> Arcs:
-        """The machine."""
-        if not self._entries:
-            return empty()
-        is_acceptor = all(read == write for read, write, _ in self._entries)
-        children: dict[tuple[int, int, int], int] = {}
-        final = [np.inf]
-        for read, write, weight in self._entries:
-            state = 0
-            pairs = zip(read, write, strict=True) if is_acceptor else _late(read, write)
-            for pair in pairs:
-                following = children.setdefault((state, *pair), len(final))
-                if following == len(final):
-                    final.append(np.inf)
-                state = following
-            final[state] = min(final[state], weight)
-        labels = np.array([*children], np.int64).reshape(-1, 3)
-        return make(labels[:, 0], labels[:, 1], labels[:, 2], np.arange(1, len(final)), None, final, 0)
 
 
 def _late(read: tuple[int, ...], write: tuple[int, ...]) -> list[tuple[int, int]]:
