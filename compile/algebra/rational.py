@@ -87,6 +87,16 @@ def project(arcs: Arcs, side: Side) -> Arcs:
     raise VocabularyError(not_one_of("side", side, ("input", "output")))
 
 
+def without_inputs(arcs: Arcs) -> Arcs:
+    """The machine that writes what `arcs` writes, and reads nothing."""
+    return replace(arcs, ilabel=np.zeros_like(arcs.ilabel))
+
+
+def without_outputs(arcs: Arcs) -> Arcs:
+    """The machine that reads what `arcs` reads, and writes nothing."""
+    return replace(arcs, olabel=np.zeros_like(arcs.olabel))
+
+
 def without_weights(arcs: Arcs) -> Arcs:
     """The machine with weight 0 everywhere."""
     return replace(arcs, weight=None, final=np.where(np.isfinite(arcs.final), np.float32(0), NOT_FINAL))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fst.compile.algebra.arcs import EPSILON, OTHER, Arcs, Unit, make
 from fst.compile.algebra.compose import compose, need_acceptor, subtract
 from fst.compile.algebra.forms.determinize import determinize
-from fst.compile.algebra.rational import concatenate, project, union, without_weights
+from fst.compile.algebra.rational import concatenate, project, union, without_inputs, without_outputs, without_weights
 from fst.compile.algebra.symbols import Symbols, with_shared_symbols
 
 
@@ -44,7 +43,7 @@ def cross(first: Arcs, second: Arcs) -> Arcs:
     """The transducer from each string of an acceptor to each string of another; weights are added."""
     for machine in (first, second):
         need_acceptor(machine)
-    return concatenate(replace(first, olabel=np.zeros_like(first.olabel)), replace(second, ilabel=np.zeros_like(second.ilabel)))
+    return concatenate(without_outputs(first), without_inputs(second))
 
 
 def priority_union(first: Arcs, second: Arcs) -> Arcs:

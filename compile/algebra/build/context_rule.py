@@ -25,7 +25,7 @@ from fst.compile.algebra.compose import compose, need_acceptor, subtract
 from fst.compile.algebra.expressions import Expression, Machine, chain, closure, concatenate, union
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.forms.minimize import minimize, minimize_any
-from fst.compile.algebra.rational import NOT_FINAL, project, reverse, without_weights
+from fst.compile.algebra.rational import NOT_FINAL, project, reverse, without_outputs, without_weights
 from fst.errors import UnsupportedError
 
 Direction = Literal["ltr", "rtl", "sim"]
@@ -271,7 +271,7 @@ def _edges(sigma_star: Arcs, begin: int, end: int) -> Arcs:
 
 def _without_edges(sigma_star: Arcs, begin: int, end: int) -> Arcs:
     """Deletes the labels of the ends of a text, and what was inserted before and after them."""
-    deleted = Machine(replace(sigma_star, olabel=np.zeros_like(sigma_star.olabel)))
+    deleted = Machine(without_outputs(sigma_star))
     first = [deleted, chain([(begin, EPSILON)])] if begin else []
     last = [chain([(end, EPSILON)]), deleted] if end else []
     return concatenate([*first, Machine(sigma_star), *last]).arcs

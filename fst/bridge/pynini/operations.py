@@ -91,16 +91,14 @@ def _deleted(part: Expression) -> Expression:
     """The machine that reads what the part reads, and writes nothing."""
     if isinstance(part, Chain):
         return chain(((read, 0) for read, _ in part.pairs if read), part.weight)
-    arcs = part.arcs
-    return Machine(make(arcs.sources, arcs.ilabel, np.zeros_like(arcs.olabel), arcs.target, arcs.weight, arcs.final, arcs.start))
+    return Machine(rational.without_outputs(part.arcs))
 
 
 def _inserted(part: Expression) -> Expression:
     """The machine that writes what the part writes, and reads nothing."""
     if isinstance(part, Chain):
         return chain(((0, write) for _, write in part.pairs if write), part.weight)
-    arcs = part.arcs
-    return Machine(make(arcs.sources, np.zeros_like(arcs.ilabel), arcs.olabel, arcs.target, arcs.weight, arcs.final, arcs.start))
+    return Machine(rational.without_inputs(part.arcs))
 
 
 def union(*fsts: FstLike) -> Fst:
