@@ -12,13 +12,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.rational import NOT_FINAL
 
 Pairs = tuple[tuple[int, int], ...]
 START, END = -1, -2  # numbers of the two given states among the states of a leaf
 FEW = 4  # an expression of more nodes that is used again becomes one machine first
-LARGEST = FIRST_SYMBOL  # labels are code points, or numbers below this one
 
 
 class Expression:

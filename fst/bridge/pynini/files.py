@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.bridge.pynini.errors import FstIOError
-from fst.bridge.pynini.labels import BEGIN, END, FIRST_GENERATED, generated_symbols
-from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Unit, make
+from fst.bridge.pynini.labels import BEGIN, END, generated_symbols
+from fst.compile.algebra.arcs import END_OF_UNIT, FIRST_SYMBOL, Arcs, Unit, make
 from fst.compile.algebra.machine import Fst
 from fst.compile.sources.transducers import openfst
 from fst.errors import FstError
 
-FIRST_BYTE_AFTER = 0x100
 
-
-def read(filename: str | os.PathLike[str], name: str | None = None) -> Arcs:
-    """Read a machine from a file, or from an archive. Labels are the numbers in the file."""
+def read(filename: str | os.PathLike[str]) -> Arcs:
+    """Read a machine from a file, or from an archive of one. Labels are the numbers in the file."""
     try:
-        return openfst.read(Path(filename), name, "character")
+        return openfst.read(Path(filename), unit="character")
     except (OSError, FstError) as error:
         raise FstIOError(f"{os.fspath(filename)} cannot be read: {error}") from error
 
@@ -49,16 +48,17 @@ def write(arcs: Arcs, filename: str | os.PathLike[str]) -> None:
 
 def public(arcs: Arcs) -> Fst:
     """The machine over bytes and generated symbols such as "[tag]"; over code points, if it has other labels above 255."""
-    labels = np.unique(np.concatenate([arcs.ilabel, arcs.olabel]))
-    symbols = [label for label in labels.tolist() if label >= FIRST_GENERATED or label in (BEGIN, END)]
+    labels = np.unique(np.concatenate([arcs.ilabel, arcs.olabel])).tolist()
+    symbols = [label for label in labels if label >= openfst.FIRST_GENERATED or label in (BEGIN, END)]
     numbers = {label: FIRST_SYMBOL + place for place, label in enumerate(symbols)}
-    are_bytes = all(label < FIRST_BYTE_AFTER or label in numbers for label in labels.tolist())
-    new = np.array([numbers.get(label, label) for label in labels.tolist()], np.int64)
-    read, write = (_renamed(side, labels, new) for side in (arcs.ilabel, arcs.olabel))
+    are_bytes = all(label < END_OF_UNIT["utf-8"] or label in numbers for label in labels)
+    read, write = (relabelled(side, numbers) for side in (arcs.ilabel, arcs.olabel))
     names = tuple(f"[{generated_symbols().find(label) or label}]" for label in symbols)
     unit: Unit = "utf-8" if are_bytes else "character"
     return Fst.of(make(arcs.sources, read, write, arcs.target, arcs.weight, arcs.final, arcs.start, names, unit))
 
 
-def _renamed(side: NDArray[np.int32], labels: NDArray[np.int32], new: NDArray[np.int64]) -> NDArray[np.int64]:
-    return new[np.searchsorted(labels, side)]
+def relabelled(labels: NDArray[np.int32], new: Mapping[int, int]) -> NDArray[np.int64]:
+    """Labels, of which those in `new` are replaced."""
+    used, places = np.unique(labels, return_inverse=True)
+    return np.array([new.get(label, label) for label in used.tolist()], np.int64)[places]

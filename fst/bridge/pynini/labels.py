@@ -12,13 +12,13 @@ from contextlib import ContextDecorator
 
 from fst.bridge.pynini.errors import FstArgError, FstOpError, FstStringCompilationError
 from fst.bridge.pynini.symbols import NO_SYMBOL, SymbolTable
-from fst.compile.algebra.arcs import FIRST_SYMBOL as LARGEST
+from fst.compile.algebra.arcs import FIRST_SYMBOL
+from fst.compile.sources.transducers.openfst import FIRST_GENERATED
 from fst.errors import not_one_of, quoted
 
 TokenType = str | SymbolTable
 TOKEN_TYPES = ("byte", "utf8")
 BEGIN, END = 0xF8FE, 0xF8FF
-FIRST_GENERATED = 0xF0000
 MOST_DIGITS = 20
 ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "[": "[", "]": "]", "\\": "\\"}
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")  # in base 16, 8 or 10; other digits are a symbol
@@ -118,8 +118,8 @@ def _symbols(chunk: str) -> list[int]:
     tokens = chunk.split(" ")
     if len(tokens) == 1 and _NUMBER.fullmatch(chunk):
         base = 16 if chunk[:2] in ("0x", "0X") else 8 if chunk[0] == "0" else 10
-        if len(chunk) > MOST_DIGITS or int(chunk, base) >= LARGEST:
-            raise FstStringCompilationError(f"the number in brackets is {quoted(chunk)}; expected a label below {LARGEST:,}")
+        if len(chunk) > MOST_DIGITS or int(chunk, base) >= FIRST_SYMBOL:
+            raise FstStringCompilationError(f"the number in brackets is {quoted(chunk)}; expected a label below {FIRST_SYMBOL:,}")
         return [int(chunk, base)]
     return [generated(token) for token in tokens]
 

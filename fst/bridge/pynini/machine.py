@@ -306,7 +306,7 @@ class Fst(States):
         """Replace labels by others, in inputs and in outputs."""
         arcs = self.table
         read, write = (
-            _relabelled(labels, dict(pairs or ())) for labels, pairs in ((arcs.ilabel, ipairs), (arcs.olabel, opairs))
+            files.relabelled(labels, dict(pairs or ())) for labels, pairs in ((arcs.ilabel, ipairs), (arcs.olabel, opairs))
         )
         return self._set(make(arcs.sources, read, write, arcs.target, arcs.weight, arcs.final, arcs.start))
 
@@ -342,8 +342,3 @@ def need_queue(queue_type: str) -> None:
     known = ("auto", "fifo", "lifo", "shortest", "state", "top")
     if queue_type not in known:
         raise FstArgError(not_one_of("queue type", queue_type, known))
-
-
-def _relabelled(labels: np.ndarray[Any, Any], pairs: dict[int, int]) -> np.ndarray[Any, Any]:
-    used, places = np.unique(labels, return_inverse=True)
-    return np.array([pairs.get(label, label) for label in used.tolist()], np.int64)[places]

@@ -116,15 +116,15 @@ def power(weight: Weight, count: int) -> Weight:
     return Weight(weight.type(), count * float(weight) if count else 0)
 
 
-def weight_of(weight: WeightLike | None, arc_type: str = "standard", default: float = 0.0) -> float:
-    """The number of a weight for arcs of a type; None: `default`.
+def weight_of(weight: WeightLike | None, arc_type: str) -> float:
+    """The number of a weight for arcs of a type; None: 0.
 
     Raises:
         FstBadWeightError: the weight cannot be read.
         FstOpError: the weight belongs to another semiring.
     """
     if weight is None:
-        return default
+        return 0.0
     if not isinstance(weight, Weight):
         return float(Weight(OF_ARCS[arc_type], weight))
     if weight.type() != OF_ARCS[arc_type]:
