@@ -83,6 +83,9 @@ def test_grammars_are_programs(tmp_path: Path) -> None:
     for arguments in (("--output", str(paths[0])), ("--outputs", f"a={paths[1]},b={paths[2]}")):
         assert run("-c", GENERATORS, *arguments).returncode == 0
     assert [pynini.Far(path)["greeting"].string() for path in paths] == ["hello"] * 3
+    refused = run("-c", GENERATORS, "--outputs", "a,b")
+    assert refused.returncode == 2
+    assert "argument --outputs: the value is 'a,b'; expected NAME=FILE,NAME=FILE" in refused.stderr
 
 
 def test_installation_after_an_import_is_refused() -> None:
@@ -114,6 +117,7 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.accep("b", token_type=pynini.SymbolTable()), pynini.FstStringCompilationError),
         (lambda: pynini.union("a", "b").string(), pynini.FstOpError),
         (lambda: pynini.accep("a").star.paths(), pynini.FstOpError),
+        (lambda: pynini.Fst.of(fst.Fst.from_strings(["<n>"], symbols=["<n>"])).string("utf8"), pynini.FstOpError),
         (lambda: pynini.accep("a").closure(3, 2), pynini.FstOpError),
         (lambda: pynini.accep("a").project("x"), pynini.FstArgError),
         (lambda: pynini.accep("a").final(2), pynini.FstIndexError),
@@ -216,6 +220,9 @@ def test_archives_are_written_and_read(tmp_path: Path) -> None:
         assert far["second"].string() == "2"
         with pytest.raises(pynini.FstIndexError, match="expected one of"):
             far["third"]
+        assert not far.find("third")
+        with pytest.raises(pynini.FstIndexError, match="have been passed"):
+            far.get_fst()
     pynini.accep("one").write(tmp_path / "one.fst")
     assert pynini.Far(tmp_path / "one.fst").get_fst() == "one"
     assert pickle.loads(pickle.dumps(pynini.cross("a", "b"))) == pynini.cross("a", "b")
@@ -256,6 +263,9 @@ def test_machines_are_changed_in_place() -> None:
     assert [(*pair, float(weight)) for *pair, weight in built.paths().items()] == [("a", "b", 1.5)]
     arcs = built.mutable_arcs(states[0])
     arcs.set_value(pynini.Arc(99, 99, 0, states[1]))
+    arcs.next()
+    with pytest.raises(pynini.FstIndexError, match="the place is 1; expected a place below 1"):
+        arcs.set_value(pynini.Arc(99, 99, 0, states[1]))
     assert built.copy().paths().istring() == "c"
     assert built.delete_states().num_states() == 0
 

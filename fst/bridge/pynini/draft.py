@@ -60,9 +60,12 @@ class ArcIterator:
         Raises:
             FstIndexError: there is none.
         """
+        self._need_arc()
+        return self._arcs[self._place]
+
+    def _need_arc(self) -> None:
         if not 0 <= self._place < len(self._arcs):
             raise FstIndexError(f"the place is {self._place}; expected a place below {len(self._arcs)}, the number of arcs")
-        return self._arcs[self._place]
 
 
 class MutableArcIterator(ArcIterator):
@@ -81,10 +84,12 @@ class MutableArcIterator(ArcIterator):
         """Replace the current arc.
 
         Raises:
+            FstIndexError: there is none.
             FstOpError: the weight belongs to another semiring.
         """
-        self._arcs[self._place] = arc
+        self._need_arc()
         self._row[self._place] = arc.ilabel, arc.olabel, arc.nextstate, weight_of(arc.weight, self._arc_type)
+        self._arcs[self._place] = arc
 
 
 def arcs_in(row: list[tuple[int, int, int, float]], arc_type: str) -> list[Arc]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from fst.bridge.pynini.far import Far
 from fst.bridge.pynini.machine import Fst
+from fst.errors import quoted
+
+Value = TypeVar("Value")
 
 
 class Exporter:
@@ -35,21 +39,31 @@ class Exporter:
 
 def run(generator_main: Callable[[Exporter], None]) -> None:
     """Run a grammar as a program: ``--output FILE`` names the archive."""
-    exporter = Exporter(_argument("--output", "the archive"))
+    exporter = Exporter(_argument("--output", "the archive", str))
     generator_main(exporter)
     exporter.close()
 
 
 def run_several(generator_main: Callable[[Mapping[str, Exporter]], None]) -> None:
     """Run a grammar with several archives as a program: ``--outputs NAME=FILE,NAME=FILE`` names them."""
-    pairs = [pair.split("=") for pair in _argument("--outputs", "names and archives: NAME=FILE,…").split(",")]
-    exporters = {name: Exporter(filename) for name, filename in pairs}
+    filenames = _argument("--outputs", "names and archives: NAME=FILE,…", _named)
+    exporters = {name: Exporter(filename) for name, filename in filenames.items()}
     generator_main(exporters)
     for exporter in exporters.values():
         exporter.close()
 
 
-def _argument(name: str, description: str) -> str:
+def _argument(name: str, description: str, of: Callable[[str], Value]) -> Value:
+    """The value of the only option of a program."""
     parser = ArgumentParser()
-    parser.add_argument(name, required=True, help=description, dest="value")
-    return str(parser.parse_args().value)
+    parser.add_argument(name, required=True, help=description, dest="value", type=of)
+    value: Value = parser.parse_args().value
+    return value
+
+
+def _named(text: str) -> dict[str, str]:
+    """The files of ``NAME=FILE,NAME=FILE``, by their names."""
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    if not all(separator for _, separator, _ in pairs):
+        raise ArgumentTypeError(f"the value is {quoted(text)}; expected NAME=FILE,NAME=FILE")
+    return {name: filename for name, _, filename in pairs}

@@ -10,7 +10,7 @@ from fst.bridge.pynini.errors import FstArgError, FstIndexError, FstIOError, Fst
 from fst.bridge.pynini.machine import Fst
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.sources.transducers import openfst
-from fst.errors import FstError, not_one_of
+from fst.errors import FstError, listed, not_one_of, quoted
 
 MODES = ("r", "w")
 TYPES = ("default", "sttable", "stlist", "sstable")
@@ -93,16 +93,26 @@ class Far:
         return found
 
     def get_key(self) -> str:
-        """The key of the current machine."""
+        """The key of the current machine.
+
+        Raises:
+            FstIndexError: there is none.
+        """
+        if self.done():
+            raise FstIndexError("all machines of the archive have been passed; call reset()")
         return self._keys[self._place]
 
     def get_fst(self) -> Fst:
-        """The current machine."""
+        """The current machine.
+
+        Raises:
+            FstIndexError: there is none.
+        """
         return Fst.of(self._machines[self.get_key()])
 
     def __getitem__(self, key: str) -> Fst:
         if key not in self._machines:
-            raise FstIndexError(f"the archive has no machine {key!r}; expected one of {sorted(self._machines)}")
+            raise FstIndexError(f"the archive has no machine {quoted(key)}; expected one of {listed(sorted(self._machines))}")
         return Fst.of(self._machines[key])
 
     def __iter__(self) -> Iterator[tuple[str, Fst]]:

@@ -84,10 +84,10 @@ def labels_of(string: str | bytes, token_type: TokenType | None = None) -> Seque
     """
     token_type = checked(token_type)
     text = string.decode("utf-8", "surrogateescape") if isinstance(string, bytes) else string
+    if not isinstance(text, str):
+        raise TypeError(f"the string is {quoted(text)}; expected str or Fst")
     if isinstance(token_type, SymbolTable):
         return [_named(token, token_type) for token in text.split(" ")] if text else []
-    if not isinstance(text, str):
-        raise TypeError(f"the string is {text!r}; expected str or Fst")
     if "[" in text or "]" in text or "\\" in text:
         return [*_bracketed(text, token_type)]
     return _plain(text, token_type)
@@ -103,13 +103,13 @@ def _bracketed(text: str, token_type: str) -> Iterable[int]:
     for match in _PARTS.finditer(text):
         if match["bracket"]:
             if (match["bracket"] == "[") == is_inside:
-                raise FstStringCompilationError(f"the string {text!r} has an unmatched {match['bracket']}; write \\{match['bracket']}")
+                raise FstStringCompilationError(f"the string {quoted(text)} has an unmatched {match['bracket']}; write \\{match['bracket']}")
             yield from _symbols("".join(chunk)) if is_inside else _plain("".join(chunk), token_type)
             chunk, is_inside = [], not is_inside
         else:
             chunk.append(ESCAPED[match["escaped"]] if match["escaped"] else match[0])
     if is_inside:
-        raise FstStringCompilationError(f"the string {text!r} has an unmatched [; write \\[")
+        raise FstStringCompilationError(f"the string {quoted(text)} has an unmatched [; write \\[")
     yield from _plain("".join(chunk), token_type)
 
 
@@ -132,7 +132,7 @@ def generated(name: str) -> int:
 def _named(token: str, table: SymbolTable) -> int:
     label = table.find(token)
     if label == NO_SYMBOL:
-        raise FstStringCompilationError(f"the symbol {token!r} is not in the symbol table {table.name()!r}; add it")
+        raise FstStringCompilationError(f"the symbol {quoted(token)} is not in the symbol table {table.name()!r}; add it")
     return int(label)
 
 
@@ -150,4 +150,8 @@ def string_of(labels: Iterable[int], token_type: TokenType | None = None) -> str
         if "" in names:
             raise FstOpError(f"label {found[names.index('')]} is not in the symbol table {token_type.name()!r}; add its symbol")
         return " ".join(names)
-    return bytes(label & 0xFF for label in found).decode() if token_type == "byte" else "".join(map(chr, found))
+    if token_type == "byte":
+        return bytes(label & 0xFF for label in found).decode()
+    if max(found, default=0) >= FIRST_SYMBOL:
+        raise FstOpError(f"label {max(found)} is not a code point; expected a label below {FIRST_SYMBOL:,}")
+    return "".join(map(chr, found))

@@ -13,7 +13,7 @@ from fst.bridge.pynini.labels import TokenType, checked, labels_of
 from fst.bridge.pynini.machine import Fst
 from fst.bridge.pynini.weights import OF_ARCS, weight_of
 from fst.compile.algebra.build.strings import tree_of_pairs
-from fst.errors import not_one_of
+from fst.errors import not_one_of, quoted
 
 _COMMENT = re.compile(r"\s*(?<!\\)#.*")
 
@@ -46,13 +46,13 @@ def string_map(
     for line in lines:
         columns = [line] if isinstance(line, str) else [*line]
         if not 1 <= len(columns) <= 3:
-            raise FstArgError(f"a line of a string map is {line!r}; expected an input, an output and a weight, the last two optional")
+            raise FstArgError(f"a line of a string map is {quoted(line)}; expected an input, an output and a weight, the last two optional")
         try:
             read = labels_of(columns[0], types[0])
             write = read if len(columns) == 1 and types[0] == types[1] else labels_of(columns[min(1, len(columns) - 1)], types[1])
             weight = weight_of(columns[2] if len(columns) == 3 else None, arc_type)
         except ValueError as error:
-            raise FstArgError(f"a line of a string map is {line!r}: {error}") from error
+            raise FstArgError(f"a line of a string map is {quoted(line)}: {error}") from error
         entries.append((tuple(read), tuple(write), weight))
     if not entries:
         return Fst(arc_type)

@@ -6,6 +6,7 @@ from fst.bridge.pynini.draft import NO_STATE_ID
 from fst.bridge.pynini.labels import TokenType, checked, default_token_type
 from fst.bridge.pynini.machine import Fst, FstLike
 from fst.bridge.pynini.operations import compose, determinize, intersect, shortestpath
+from fst.errors import quoted
 
 
 class Error(Exception):
@@ -21,7 +22,7 @@ def rewrite_lattice(string: FstLike, rule: Fst, token_type: TokenType | None = N
     with default_token_type(checked(token_type)):
         lattice = compose(string, rule)
     if lattice.start() == NO_STATE_ID:
-        raise Error(f"the transducer does not rewrite {string!r}; expected a string that it reads")
+        raise Error(f"the transducer does not rewrite {quoted(string)}; expected a string that it reads")
     return lattice.project("output").rmepsilon()
 
 
