@@ -8,15 +8,18 @@ at both ends.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.kernels.room import MAX_ARCS, REMEDY, SizeError
 from fst.compile.algebra.rational import NOT_FINAL
 
 Pairs = tuple[tuple[int, int], ...]
 START, END = -1, -2  # numbers of the two given states among the states of a leaf
+MAX_REPEATED = 1 << 16  # maximum of the bounds of a closure
 FEW = 4  # an expression of more nodes that is used again becomes one machine first
 
 
@@ -157,17 +160,27 @@ def union(parts: Iterable[Expression]) -> Expression:
 def concatenate(parts: Iterable[Expression]) -> Expression:
     """The paths of one or more parts, one after the other. Chains that follow each other become one chain."""
     joined: list[Expression] = []
-    for part in parts:
-        before = joined[-1] if joined else None
-        if isinstance(part, Chain) and isinstance(before, Chain):
-            joined[-1] = Chain(before.pairs + part.pairs, before.weight + part.weight)
-        else:
-            joined.append(part)
+    for _, group in groupby(parts, lambda part: isinstance(part, Chain)):
+        run = [*group]
+        chains = [part for part in run if isinstance(part, Chain)]
+        joined += [_joined(chains)] if len(chains) > 1 else run
     return joined[0] if len(joined) == 1 else Concatenation(tuple(joined))
 
 
+def _joined(chains: list[Chain]) -> Chain:
+    """One chain of chains that follow each other."""
+    return Chain(tuple(pair for part in chains for pair in part.pairs), sum(part.weight for part in chains))
+
+
 def closure(part: Expression, least: int = 0, most: int | None = None) -> Expression:
-    """All sequences of `least` to `most` paths of the part; None: of any number of paths."""
+    """All sequences of `least` to `most` paths of the part; None: of any number of paths.
+
+    Raises:
+        SizeError: a bound is above `MAX_REPEATED`.
+    """
+    if max(least, most or 0) > MAX_REPEATED:
+        fault = f"the closure has up to {max(least, most or 0):,} repetitions; expected at most {MAX_REPEATED:,}"
+        raise SizeError(fault, "use smaller bounds")
     if most is None:
         return concatenate([*[part] * (least - 1), Closure((part,)) if least else Star((part,))])
     nothing = Chain(())
@@ -217,6 +230,7 @@ class _Builder:
         self._arcs: list[tuple[int, int, int, int, float]] = []
         # Each leaf with the first number of its states, the two given states, and the number of single arcs before it.
         self._leaves: list[tuple[_Leaf, int, int, int, int]] = []
+        self._leaf_arcs = 0  # in all leaves together
         self._waiting: list[tuple[Expression, int, int]] = []
 
     def state(self) -> int:
@@ -238,6 +252,7 @@ class _Builder:
         start, end = self.state(), self.state()
         self.put(root, start, end)
         while self._waiting:
+            self._need_room()
             part, first, last = self._waiting.pop()
             leaf = None if part is root else part.leaf()
             if leaf is None:
@@ -251,12 +266,17 @@ class _Builder:
         source, read, write, target, weight = self._columns()
         return make(source, read, write, target, weight, final, start)
 
+    def _need_room(self) -> None:
+        if self._leaf_arcs + len(self._arcs) > MAX_ARCS:
+            raise SizeError(f"the machine has more than {MAX_ARCS:,} arcs; expected fewer", REMEDY)
+
     def _put_leaf(self, leaf: _Leaf, start: int, end: int) -> None:
         offset = self._states
         self._states += leaf.states
         given = {START: start, END: end}
         for source, target, weight in leaf.joins:
             self.arc(given.get(source, source + offset), EPSILON, EPSILON, given.get(target, target + offset), weight)
+        self._leaf_arcs += len(leaf.columns[0])
         self._leaves.append((leaf, offset, start, end, len(self._arcs)))
 
     def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:

@@ -97,3 +97,16 @@ def test_long_chains_and_deep_unions_are_made_at_once() -> None:
     for label in range(1, 3001):
         deep = expressions.union([deep, chain([(label, label)])])
     assert deep.arcs.arcs == 3001
+
+
+def test_repetitions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closure of many repetitions is refused before its parts are made, and a large machine before its arcs are."""
+    part = chain([(97, 97), (98, 98)])
+    assert expressions.closure(part, 20_000, 20_001).arcs.arcs == 40_003
+    for bounds in ((0, 10**9), (10**9, None)):
+        with pytest.raises(UnsupportedError, match="has up to 1,000,000,000 repetitions; expected at most 65,536"):
+            expressions.closure(part, *bounds)
+    monkeypatch.setattr(expressions, "MAX_ARCS", 1000)
+    for machine in (part, Machine(Fst.from_strings(["ab", "cd"]))):
+        with pytest.raises(UnsupportedError, match="more than 1,000 arcs"):
+            _ = expressions.closure(expressions.union([machine, chain([(99, 99)])]), 500).arcs

@@ -119,6 +119,8 @@ def test_machines_run_compiled() -> None:
         (lambda: pynini.accep("a").star.paths(), pynini.FstOpError),
         (lambda: pynini.Fst.of(fst.Fst.from_strings(["<n>"], symbols=["<n>"])).string("utf8"), pynini.FstOpError),
         (lambda: pynini.accep("a").closure(3, 2), pynini.FstOpError),
+        (lambda: pynini.accep("a").closure(0, 10**9), pynini.FstOpError),
+        (lambda: pynini.accep("a") ** 10**9, pynini.FstOpError),
         (lambda: pynini.accep("a").project("x"), pynini.FstArgError),
         (lambda: pynini.accep("a").final(2), pynini.FstIndexError),
         (lambda: pynini.compose("a", pynini.accep("a", arc_type="log")).union("a") | pynini.accep("a"), pynini.FstOpError),

@@ -134,11 +134,12 @@ class Fst(States):
         """Repeat `lower` to `upper` times; 0 for `upper`: any number of times.
 
         Raises:
-            FstOpError: a bound is negative, or `lower` is above `upper`.
+            FstOpError: a bound is negative or too large, or `lower` is above `upper`.
         """
         if lower < 0 or upper < 0 or 0 < upper < lower:
             raise FstOpError(f"the bounds are {lower} and {upper}; expected 0 ≤ lower ≤ upper")
-        return self._set(closure(self.expression, lower, upper or None))
+        with as_operation():
+            return self._set(closure(self.expression, lower, upper or None))
 
     def concat(self, fst2: FstLike) -> Fst:
         """Append a machine."""
