@@ -24,7 +24,10 @@ class EditTransducer:
     Args:
         alphabet: the characters that are edited.
         insert_cost, delete_cost, substitute_cost: the cost of each operation.
-        bound: the largest number of edits; 0: any number.
+        bound: the maximum number of edits; 0: any number.
+
+    Raises:
+        FstOpError: the bound is negative or too large.
     """
 
     DELETE = "<delete>"
@@ -45,13 +48,8 @@ class EditTransducer:
             cross(sigma, accep(f"[{self.DELETE}]", delete_cost / 2)),
             cross(sigma, accep(f"[{self.SUBSTITUTE}]", substitute_cost / 2)),
         ).optimize()
-        if bound:
-            self._e_i = closure(sigma)
-            for _ in range(bound):
-                self._e_i.concat(edit.ques).concat(closure(sigma))
-        else:
-            self._e_i = edit.union(sigma).closure()
-        self._e_i.optimize()
+        copied = closure(sigma)
+        self._e_i = (copied + (edit.ques + copied) ** bound if bound else (edit | sigma).closure()).optimize()
         inserted, deleted = generated(self.INSERT), generated(self.DELETE)
         self._e_o = self._e_i.copy().invert().relabel_pairs(ipairs=[(inserted, deleted), (deleted, inserted)])
 
