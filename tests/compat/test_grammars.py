@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 import pytest
 from support.shared_data import SHARED, TESTS
 
-BUILD = TESTS / "bench" / "grammar_builds.py"
+BENCH = TESTS / "bench"
 CASES = SHARED / "oracles" / "words"
 # Packages, grammars, and how many of the answers are not those of the cases, nor are pynini's.
 GRAMMARS = [
@@ -28,14 +25,14 @@ def test_grammars_answer_their_cases(package: str, grammar: str, count: int, dif
     """A grammar builds unchanged, and its answers are those of its package's tests, as often as with pynini."""
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed: no grammars")
-    sys.path.insert(0, str(BUILD.parent))
+    sys.path.insert(0, str(BENCH))
     try:
-        import normalizers
+        from grammar_builds import STAND_IN, run
+        from normalizers import cases, grammars
     finally:
-        sys.path.remove(str(BUILD.parent))
-    chosen = next(found for found in normalizers.grammars() if found.name == grammar)
-    command = [sys.executable, str(BUILD), "--stand-in", str(SHARED), grammar]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    expected = [new for _, new in normalizers.cases(chosen, SHARED)]
+        sys.path.remove(str(BENCH))
+    chosen = next(found for found in grammars() if found.name == grammar)
+    found = run(sys.executable, STAND_IN, str(SHARED), grammar)
+    expected = [new for _, new in cases(chosen, SHARED)]
     assert len(found["answers"]) == count
     assert sum(answer != new for answer, new in zip(found["answers"], expected, strict=True)) == different
