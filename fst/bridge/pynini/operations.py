@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,10 +132,7 @@ def compose(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", connect:
         FstArgError: the filter is unknown.
         FstOpError: the arcs have different types, or the result is too large.
     """
-    need_filter(compose_filter)
-    first, second = two(fst1, fst2)
-    with as_operation():
-        return Fst.of(products.compose(first.table, second.table), first.arc_type())
+    return _combined(products.compose, fst1, fst2, compose_filter)
 
 
 def intersect(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", connect: bool = True) -> Fst:
@@ -144,10 +142,7 @@ def intersect(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", connec
         FstArgError: the filter is unknown.
         FstOpError: a machine is not an acceptor.
     """
-    need_filter(compose_filter)
-    first, second = two(fst1, fst2)
-    with as_operation():
-        return Fst.of(products.intersect(first.table, second.table), first.arc_type())
+    return _combined(products.intersect, fst1, fst2, compose_filter)
 
 
 def difference(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", connect: bool = True) -> Fst:
@@ -157,18 +152,19 @@ def difference(fst1: FstLike, fst2: FstLike, compose_filter: str = "auto", conne
         FstArgError: the filter is unknown.
         FstOpError: a machine is not an acceptor, or the second one has weights.
     """
-    need_filter(compose_filter)
     first, second = two(fst1, fst2)
     if second.table.is_weighted:
         raise FstOpError("the second machine has weights; expected an acceptor without weights")
-    with as_operation():
-        return Fst.of(sets.difference(first.table, second.table), first.arc_type())
+    return _combined(sets.difference, first, second, compose_filter)
 
 
-def need_filter(compose_filter: str) -> None:
-    """Refuse an unknown filter of compositions; filters have no effect on the paths."""
+def _combined(operation: Callable[[Arcs, Arcs], Arcs], fst1: FstLike, fst2: FstLike, compose_filter: str) -> Fst:
+    """The machine of an operation on two machines. The filter has no effect on the paths."""
     if compose_filter not in FILTERS:
         raise FstArgError(not_one_of("compose filter", compose_filter, FILTERS))
+    first, second = two(fst1, fst2)
+    with as_operation():
+        return Fst.of(operation(first.table, second.table), first.arc_type())
 
 
 def cdrewrite(tau: FstLike, l: FstLike, r: FstLike, sigma_star: FstLike, direction: Direction = "ltr", mode: str = "obl") -> Fst:  # noqa: E741 - as in pynini
