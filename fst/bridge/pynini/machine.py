@@ -36,7 +36,7 @@ SIDES = ("input", "output")
 class Fst(States):
     """A machine that can be changed. Labels are numbers: bytes, code points, or generated symbols.
 
-    The operations that join machines (`union`, `concat`, `closure`) are only noted; the arcs are made at once when they are needed.
+    `union`, `concat` and `closure` only note the operation; all arcs are made together when they are first needed.
 
     Examples:
         >>> from fst.bridge.pynini.operations import accep
@@ -105,9 +105,14 @@ class Fst(States):
         return self
 
     def _summed(self) -> Arcs:
-        """The arcs, for an operation that joins paths."""
+        """The arcs, for an operation that adds weights of paths.
+
+        Raises:
+            FstOpError: the arcs are not standard arcs.
+        """
         if self._arc_type != "standard":
-            raise FstOpError(f"the machine has arcs of type {self._arc_type!r}; expected 'standard', whose paths can be joined here")
+            found = f"the machine has arcs of type {self._arc_type!r}; expected 'standard'"
+            raise FstOpError(f"{found}; machines with other arcs can only be joined and composed")
         return self.table
 
     def copy(self) -> Fst:
