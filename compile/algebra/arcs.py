@@ -5,7 +5,7 @@ Every operation of this folder reads and returns this table. `fst.compile.algebr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -30,8 +30,8 @@ class Columns(NamedTuple):
     """Arcs in any order, as `make` takes them: states, labels and weights."""
 
     source: NDArray[Any]
-    read: NDArray[Any]
-    write: NDArray[Any]
+    ilabel: NDArray[Any]
+    olabel: NDArray[Any]
     target: NDArray[Any]
     weight: NDArray[Any]
 
@@ -108,6 +108,16 @@ class Arcs:
             yield int(self.ilabel[arc]), int(self.olabel[arc]), int(self.target[arc]), weight
 
 
+def columns_of(arcs: Arcs, chosen: NDArray[np.bool_] | slice = slice(None)) -> Columns:
+    """The chosen arcs of a machine; by default, all."""
+    return Columns._make(column[chosen] for column in (arcs.sources, arcs.ilabel, arcs.olabel, arcs.target, arcs.weights))
+
+
+def joined(parts: Iterable[Columns]) -> Columns:
+    """The arcs of one or more parts."""
+    return Columns._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
 def make(
     source: ArrayLike,
     ilabel: ArrayLike,
@@ -145,7 +155,7 @@ def make(
 def _with_other(
     reads: NDArray[np.int64], writes: NDArray[np.int64], symbols: tuple[str, ...], unit: Unit
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[str, ...]]:
-    """Arcs with `OTHER` in one form: `ANOTHER` is only written, where `OTHER` is read. The characters on arcs become symbols."""
+    """Arcs with `OTHER` in one form: `ANOTHER` is only written, and only if `OTHER` is read. The characters on arcs become symbols."""
     if unit != "character":
         raise VocabularyError(f"a machine over bytes has the symbol {OTHER}; expected a machine over characters")
     symbols = tuple(dict.fromkeys([*symbols, OTHER, ANOTHER, *characters_of(reads, writes)]))
@@ -166,6 +176,11 @@ def characters_of(*columns: NDArray[Any]) -> list[str]:
     for labels in columns:
         is_used[labels[(labels > EPSILON) & (labels < FIRST_SYMBOL)]] = True
     return [*map(chr, np.flatnonzero(is_used).tolist())]
+
+
+def relabelled(labels: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    """int[arcs], with the label of each symbol replaced by ``new[label - FIRST_SYMBOL]``."""
+    return np.where(labels < FIRST_SYMBOL, labels, new[np.maximum(labels - FIRST_SYMBOL, 0)]) if len(new) else labels
 
 
 def _float32(values: ArrayLike) -> NDArray[np.float32]:

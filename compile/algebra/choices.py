@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from fst.compile.algebra.arcs import TOLERANCE, Arcs, make
+from fst.compile.algebra.arcs import TOLERANCE, Arcs, columns_of, make
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.shortest import DIGITS, Labels, finish_order, shortest_distance
@@ -35,10 +35,8 @@ def prune(arcs: Arcs, weight: float | None = None, states: int | None = None) ->
         place[finish_order(arcs)] = np.arange(arcs.states)
         kept[np.lexsort((-place, np.round(before + after, DIGITS)))[max(states, 0) :]] = False
     kept_arcs &= kept[arcs.sources] & kept[arcs.target]
-    source, target, weights = arcs.sources[kept_arcs], arcs.target[kept_arcs], arcs.weights[kept_arcs]
     final = np.where(kept, final, np.float32(np.inf))
-    read, write = arcs.ilabel[kept_arcs], arcs.olabel[kept_arcs]
-    return connect(make(source, read, write, target, weights, final, arcs.start, arcs.symbols, arcs.unit))
+    return connect(make(*columns_of(arcs, kept_arcs), final, arcs.start, arcs.symbols, arcs.unit))
 
 
 def randgen(arcs: Arcs, count: int, seed: int, longest: int, *, by_weight: bool) -> Arcs:

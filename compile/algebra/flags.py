@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.flags import FLAG, applied, operations_of, pack, unpack
-from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, NOWHERE, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, NOWHERE, Arcs, Columns, joined, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.algebra.kernels.room import MAX_ARCS, SizeError
@@ -50,23 +50,20 @@ def _without(arcs: Arcs, name: str, operations: Mapping[int, int]) -> Arcs:
     rows = np.zeros(FIRST_SYMBOL + len(arcs.symbols), np.int64)
     rows[[*after]] = range(len(after))
     reads, writes = rows[arcs.ilabel], rows[np.where(arcs.ilabel == arcs.olabel, EPSILON, arcs.olabel)]
-    columns = [_moved(arcs, value, by_label, reads, writes) for value in range(values)]
-    source, read, write, target, weight = (np.concatenate(column) for column in zip(*columns, strict=True))
-    read, write = (np.where(rows[labels] > 0, EPSILON, labels) for labels in (read, write))
-    start = max(values * arcs.start, NOWHERE)
-    return merge_states(make(source, read, write, target, weight, np.repeat(arcs.final, values), start, arcs.symbols, arcs.unit))
+    moved = joined(_moved(arcs, value, by_label, reads, writes) for value in range(values))
+    read, write = (np.where(rows[labels] > 0, EPSILON, labels) for labels in (moved.ilabel, moved.olabel))
+    columns, start = moved._replace(ilabel=read, olabel=write), max(values * arcs.start, NOWHERE)
+    return merge_states(make(*columns, np.repeat(arcs.final, values), start, arcs.symbols, arcs.unit))
 
 
-def _moved(
-    arcs: Arcs, value: int, by_label: NDArray[np.int64], reads: NDArray[np.int64], writes: NDArray[np.int64]
-) -> tuple[NDArray[np.generic], ...]:
+def _moved(arcs: Arcs, value: int, by_label: NDArray[np.int64], reads: NDArray[np.int64], writes: NDArray[np.int64]) -> Columns:
     """The arcs that leave states with a value and pass all tests. `reads`, `writes`: for each arc, the rows of its labels in `by_label`."""
     values = by_label.shape[1]
     reached = by_label[reads, value]
     reached = np.where(reached == FAILS, FAILS, by_label[writes, reached])
     sources, targets = (states.astype(np.int64) * values for states in (arcs.sources, arcs.target))
-    columns = sources + value, arcs.ilabel, arcs.olabel, targets + reached, arcs.weights
-    return tuple(column[reached != FAILS] for column in columns)
+    columns = Columns(sources + value, arcs.ilabel, arcs.olabel, targets + reached, arcs.weights)
+    return Columns._make(column[reached != FAILS] for column in columns)
 
 
 def _transitions(operations: Mapping[int, int]) -> dict[int, list[int]]:

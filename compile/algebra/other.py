@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.flags import FLAG
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Columns, is_label, make
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Columns, columns_of, is_label, joined, make, relabelled
 from fst.compile.algebra.kernels.room import Rows, rows_of
 from fst.errors import UnsupportedError
 
@@ -56,8 +56,9 @@ def with_others(arcs: Arcs, named: Set[str]) -> Arcs:
         return arcs
     new = [(number, name) for number, name in enumerate(arcs.symbols) if name not in named and not FLAG.fullmatch(name)]
     labels = [ord(name) if is_label(name, arcs.unit) else FIRST_SYMBOL + number for number, name in new]
-    every = _columns(arcs, np.ones(arcs.arcs, np.bool_))
-    return _joined([every, *_added(arcs, np.array(labels, np.int64))], arcs.final, arcs.start, arcs.symbols) if labels else arcs
+    if not labels:
+        return arcs
+    return make(*joined([columns_of(arcs), *_added(arcs, np.array(labels, np.int64))]), arcs.final, arcs.start, arcs.symbols)
 
 
 def close(arcs: Arcs, alphabet: Iterable[str]) -> Arcs:
@@ -91,24 +92,9 @@ def without_other(arcs: Arcs) -> Arcs:
     names = tuple(name for name in arcs.symbols if not is_label(name, arcs.unit) and name not in (OTHER, ANOTHER))
     numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(names)}
     new = np.array([numbers.get(name, EPSILON) for name in arcs.symbols], np.int64)
-    read, write = (_relabelled(labels[kept], new) for labels in (arcs.ilabel, arcs.olabel))
-    return make(arcs.sources[kept], read, write, arcs.target[kept], arcs.weights[kept], arcs.final, arcs.start, names, arcs.unit)
-
-
-def _relabelled(labels: NDArray[np.int32], new: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(labels < FIRST_SYMBOL, labels, new[np.maximum(labels - FIRST_SYMBOL, 0)]) if len(new) else labels.astype(np.int64)
-
-
-def _columns(arcs: Arcs, chosen: NDArray[np.bool_]) -> Columns:
-    """The chosen arcs."""
-    wide = [column[chosen].astype(np.int64) for column in (arcs.sources, arcs.ilabel, arcs.olabel, arcs.target)]
-    return Columns._make([*wide, arcs.weights[chosen]])
-
-
-def _joined(parts: list[Columns], final: NDArray[np.float32], start: int, symbols: tuple[str, ...]) -> Arcs:
-    """The machine of all given arcs."""
-    source, read, write, target, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return make(source, read, write, target, weight, final, start, symbols)
+    columns = columns_of(arcs, kept)
+    columns = columns._replace(ilabel=relabelled(columns.ilabel, new), olabel=relabelled(columns.olabel, new))
+    return make(*columns, arcs.final, arcs.start, names, arcs.unit)
 
 
 def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Columns]:
@@ -118,14 +104,14 @@ def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Columns]:
     copies, differs = reads & (arcs.olabel == other), reads & (arcs.olabel == another)
     _need_room(arcs, int((reads | writes).sum()) * len(labels) + int(differs.sum()) * len(labels) ** 2)
     found = [
-        _spread(_columns(arcs, copies), labels, labels),
-        _spread(_columns(arcs, reads & ~writes), labels, None),
-        _spread(_columns(arcs, writes & ~reads), None, labels),
+        _spread(columns_of(arcs, copies), labels, labels),
+        _spread(columns_of(arcs, reads & ~writes), labels, None),
+        _spread(columns_of(arcs, writes & ~reads), None, labels),
     ]
     if differs.any():
         every = np.append(labels, other)
         first, second = np.repeat(every, len(every)), np.tile(every, len(every))
-        found.append(_spread(_columns(arcs, differs), first[first != second], second[first != second]))
+        found.append(_spread(columns_of(arcs, differs), first[first != second], second[first != second]))
     return found
 
 
@@ -164,8 +150,8 @@ def after_composition(rows: Rows, final: NDArray[np.float32], symbols: tuple[str
     """The machine of a composition: where both sides may be any other symbol, they may be equal or different. State 0 is the start."""
     other, another = (FIRST_SYMBOL + symbols.index(name) for name in (OTHER, ANOTHER))
     sources = np.repeat(np.arange(len(final)), np.diff(rows.row_start))
-    arcs = Columns._make([sources, *(column.astype(np.int64) for column in rows[1:4]), rows.weight])
-    is_free = (arcs.read == another) & (arcs.write == another)
+    arcs = Columns._make([sources, *rows[1:]])
+    is_free = (arcs.ilabel == another) & (arcs.olabel == another)
     copies = Columns._make(column[is_free] for column in arcs)
-    same = np.full(len(copies.read), other)
-    return _joined([arcs, copies._replace(read=same, write=same)], final, 0, symbols)
+    same = np.full(len(copies.ilabel), other)
+    return make(*joined([arcs, copies._replace(ilabel=same, olabel=same)]), final, 0, symbols)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, is_label, make
+from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, is_label, make, relabelled
 from fst.compile.algebra.other import with_others
 from fst.errors import VocabularyError
 
@@ -108,10 +107,5 @@ def _renamed(machine: Arcs, numbers: dict[str, int]) -> Arcs:
     names = tuple(numbers)
     if names[: len(new)] == machine.symbols:
         return replace(machine, symbols=names)
-    read, write = (_relabelled(labels, new) for labels in (machine.ilabel, machine.olabel))
+    read, write = (relabelled(labels, new) for labels in (machine.ilabel, machine.olabel))
     return make(machine.sources, read, write, machine.target, machine.weight, machine.final, machine.start, names, machine.unit)
-
-
-def _relabelled(labels: NDArray[np.int32], new: NDArray[np.int32]) -> NDArray[np.int32]:
-    """int32[arcs], with the label of each symbol replaced by ``new[label - FIRST_SYMBOL]``."""
-    return np.where(labels < FIRST_SYMBOL, labels, new[np.maximum(labels - FIRST_SYMBOL, 0)])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.hashing import Pool
-from fst.compile.algebra.arcs import EPSILON, Arcs, Columns, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, Columns, columns_of, joined, make
 from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.core.jit import Deferred
@@ -176,23 +176,22 @@ class Paths:
 
     def _with_inserted(self, columns: Columns, final: NDArray[np.float64], start: int, symbols: tuple[str, ...]) -> Arcs:
         """The machine with a copy of an inserted machine for each arc that represents it."""
-        is_machine = columns.read < 0
+        is_machine = columns.ilabel < 0
         chosen = Columns._make(column[~is_machine] for column in columns)
         strings, *machines = with_shared_symbols([make(*chosen, final, start, symbols), *self._inserted])
-        rows: list[list[NDArray[Any]]] = [[strings.sources, strings.ilabel, strings.olabel, strings.target, strings.weights]]
-        count = strings.states
+        parts, count = [columns_of(strings)], strings.states
         for source, number, _, target, weight in zip(*(column[is_machine].tolist() for column in columns), strict=True):
             arcs = machines[-number - 1]
             ends = np.flatnonzero(np.isfinite(arcs.final))
             if not len(ends):
                 continue
-            nothing = np.full(len(ends), EPSILON)
-            rows.append([np.array([value]) for value in (source, EPSILON, EPSILON, count + arcs.start, weight)])
-            rows.append([arcs.sources + count, arcs.ilabel, arcs.olabel, arcs.target + count, arcs.weights])
-            rows.append([ends + count, nothing, nothing, np.full(len(ends), target), arcs.final[ends]])
+            own, nothing = columns_of(arcs), np.full(len(ends), EPSILON)
+            parts.append(Columns._make(np.array([value]) for value in (source, EPSILON, EPSILON, count + arcs.start, weight)))
+            parts.append(own._replace(source=own.source + count, target=own.target + count))
+            parts.append(Columns(ends + count, nothing, nothing, np.full(len(ends), target), arcs.final[ends]))
             count += arcs.states
         final = np.concatenate([final, np.full(count - len(final), np.inf)])
-        return make(*Columns._make(map(np.concatenate, zip(*rows, strict=True))), final, start, strings.symbols)
+        return make(*joined(parts), final, start, strings.symbols)
 
     def _lightest(self, place_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The place of each path, the root that follows it, and the smallest weight; each pair of place and root once, in ascending

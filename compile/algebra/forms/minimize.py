@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.refinement import classes_of
-from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, make
+from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Columns, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.forms.determinize import determinize, encoded, is_deterministic
 from fst.compile.algebra.forms.epsilon import lightest, remove_epsilon
@@ -40,8 +40,8 @@ def minimize_any(arcs: Arcs) -> Arcs:
     acceptor = make(arcs.sources, labels + 1, labels + 1, arcs.target, None, arcs.final, arcs.start)
     smaller = merge_states(determinize(acceptor))
     pair, rank = np.divmod(codes[smaller.ilabel - 1], len(weights))
-    columns = smaller.sources, pairs.ilabel[pair], pairs.olabel[pair], smaller.target, weights[rank]
-    return make(*lightest(*columns), smaller.final, smaller.start, arcs.symbols, arcs.unit)
+    columns = Columns(smaller.sources, pairs.ilabel[pair], pairs.olabel[pair], smaller.target, weights[rank])
+    return make(*lightest(columns), smaller.final, smaller.start, arcs.symbols, arcs.unit)
 
 
 def reduce_states(arcs: Arcs) -> Arcs:
