@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import exp
+from math import exp, isnan
 from random import Random
 
 import numpy as np
@@ -18,9 +18,11 @@ END = -1  # in the place of an arc: the path ends
 
 
 def prune(arcs: Arcs, weight: float | None = None, states: int | None = None) -> Arcs:
-    """The machine of the paths that are at most `weight` heavier than the best path. If it has more than `states` states, it keeps those on
-    the best paths.
+    """The machine of the paths that are at most `weight` heavier than the best path. Of more than `states` states, those on the best paths
+    are kept.
     """
+    if weight is not None and isnan(weight):
+        raise VocabularyError(f"weight is {weight}; expected a number, or None for any weight")
     arcs = connect(arcs)
     if not arcs.states:
         return arcs

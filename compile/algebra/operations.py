@@ -18,8 +18,16 @@ from fst.compile.algebra.forms.minimize import minimize
 from fst.compile.algebra.forms.subsequential import determinize_input
 from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
 from fst.compile.algebra.symbols import text_of
+from fst.errors import VocabularyError, quoted
 
 Machine = TypeVar("Machine", bound="Operations")
+
+
+def _operand(other: object) -> Arcs:
+    """The other machine of an operation."""
+    if not isinstance(other, Arcs):
+        raise VocabularyError(f"the other machine is {quoted(other)}; expected an Fst; make one with Fst.from_strings or another constructor")
+    return other
 
 
 class Operations(Arcs):
@@ -46,25 +54,25 @@ class Operations(Arcs):
 
     def __or__(self: Machine, other: Arcs) -> Machine:
         """The machine of all paths of both machines."""
-        return type(self).of(rational.union([self, other]))
+        return type(self).of(rational.union([self, _operand(other)]))
 
     def __add__(self: Machine, other: Arcs) -> Machine:
         """The machine of all paths of this machine, each followed by a path of the other."""
-        return type(self).of(rational.concatenate(self, other))
+        return type(self).of(rational.concatenate(self, _operand(other)))
 
     def __matmul__(self: Machine, other: Arcs) -> Machine:
         """The composition: the other machine reads the output of this machine. A flag diacritic that only one of them names stays at its
         place on the path, as in ``hfst-compose --harmonize-flags``, so rules for a lexicon with flags need not name them.
         """
-        return type(self).of(compose.compose(self, other))
+        return type(self).of(compose.compose(self, _operand(other)))
 
     def __and__(self: Machine, other: Arcs) -> Machine:
         """The acceptor of all strings that both acceptors accept; weights are added."""
-        return type(self).of(compose.intersect(self, other))
+        return type(self).of(compose.intersect(self, _operand(other)))
 
     def __sub__(self: Machine, other: Arcs) -> Machine:
         """The acceptor of this acceptor's strings, with their weights, without the strings that the other accepts with any weight."""
-        return type(self).of(sets.difference(self, other))
+        return type(self).of(sets.difference(self, _operand(other)))
 
     def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:
         """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
@@ -113,7 +121,7 @@ class Operations(Arcs):
             >>> list(fst.Fst.from_strings(["a", "bc"]).cross(fst.Fst.from_strings(["x"])).paths())
             [('a', 'x', 0.0), ('bc', 'x', 0.0)]
         """
-        return type(self).of(sets.cross(self, other))
+        return type(self).of(sets.cross(self, _operand(other)))
 
     def priority_union(self: Machine, other: Arcs) -> Machine:
         """All pairs of this machine, and the pairs of the other machine whose input this machine does not read.
@@ -128,7 +136,7 @@ class Operations(Arcs):
             >>> list(irregular.priority_union(regular).paths())
             [('go', 'went', 0.0), ('walk', 'walked', 0.0)]
         """
-        return type(self).of(sets.priority_union(self, other))
+        return type(self).of(sets.priority_union(self, _operand(other)))
 
     def eliminate_flags(self: Machine, features: Iterable[str] | None = None) -> Machine:
         """The machine without flag diacritics. It has only the paths on which no test fails; both labels of an arc are tested.
@@ -155,9 +163,10 @@ class Operations(Arcs):
 
         Args:
             weight: the largest difference to the weight of the best path; None: any.
-            states: the maximum number of states, of which those on the best paths are kept; None: any.
+            states: the maximum number of states; the states on the best paths are kept. None: any.
 
         Raises:
+            VocabularyError: `weight` is not a number (NaN).
             UnsupportedError: a cycle has a negative weight.
 
         Examples:
@@ -334,7 +343,7 @@ class Operations(Arcs):
             >>> early.is_equivalent(fst.Fst.from_strings([("ab", "x", 0.5)]))
             True
         """
-        return decisions.is_equivalent(self, other)
+        return decisions.is_equivalent(self, _operand(other))
 
     def _text(self, labels: Iterable[int]) -> str:
         return text_of(labels, self.symbols, self.unit)

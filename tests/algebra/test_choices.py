@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -91,3 +91,9 @@ def test_any_other_symbol() -> None:
     assert sorted(first.priority_union(second).paths()) == [("a", "b", 0.0), ("c", "b", 0.0), ("é", "a", 0.0)]
     with pytest.raises(UnsupportedError, match="expected an acceptor"):
         exceptions.cross(rule)
+
+
+def test_weight_must_be_a_number() -> None:
+    """A weight that is not a number is no limit, and is refused."""
+    with pytest.raises(VocabularyError, match="weight is nan; expected a number"):
+        Fst.from_strings(["a"]).prune(nan)

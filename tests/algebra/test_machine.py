@@ -101,6 +101,16 @@ def test_symbols_of_two_machines_are_shared() -> None:
         first | Fst.from_strings([], unit="utf-8")
 
 
+BINARY = [Fst.__or__, Fst.__add__, Fst.__matmul__, Fst.__and__, Fst.__sub__, Fst.cross, Fst.priority_union, Fst.is_equivalent]
+
+
+@pytest.mark.parametrize("operation", BINARY)
+def test_other_operands_are_refused(operation: Any) -> None:
+    """An operation on two machines refuses any other operand, such as a text."""
+    with pytest.raises(VocabularyError, match="the other machine is 'a'; expected an Fst"):
+        operation(Fst.from_strings(["a"]), "a")
+
+
 def test_paths_of_cycles_are_bounded() -> None:
     """Of a machine with cycles, also of ε-arcs, as many paths as requested are returned, the lightest first."""
     machine = Fst.from_arcs([(0, 0, "", ""), (0, 0, "a", "", 0.5), (0, 1, "b", "c", -1)], final={0: 0, 1: 0})
