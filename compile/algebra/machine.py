@@ -10,7 +10,7 @@ import numpy as np
 
 from fst.automata.dot import drawn
 from fst.compile.algebra import draw, rational
-from fst.compile.algebra.arcs import Unit
+from fst.compile.algebra.arcs import Arcs, Unit
 from fst.compile.algebra.build import strings
 from fst.compile.algebra.build.regex import from_regex
 from fst.compile.algebra.build.strings import Arc, Entry
@@ -21,7 +21,7 @@ from fst.compile.sources.transducers import att, hfstol, openfst
 from fst.compile.sources.transducers.dix import dictionary as dix
 from fst.compile.sources.transducers.hunspell import dictionary as hunspell
 from fst.compile.sources.transducers.lexc import lexicon
-from fst.errors import VocabularyError, counted
+from fst.errors import VocabularyError, counted, quoted
 
 MAX_SHOWN = 200  # maximum number of states, or arcs, of a machine that a notebook draws
 
@@ -327,7 +327,7 @@ def write_far(path: str | Path, machines: Mapping[str, Fst]) -> None:
         machines: the machines by their keys. Each is written as by `fst.Fst.write_openfst`.
 
     Raises:
-        VocabularyError: there are no machines.
+        VocabularyError: there are no machines, or a key or a machine has another type.
         OSError: the file cannot be written.
 
     Examples:
@@ -337,6 +337,9 @@ def write_far(path: str | Path, machines: Mapping[str, Fst]) -> None:
     """
     if not machines:
         raise VocabularyError("there are no machines; expected at least one")
+    for key, machine in machines.items():
+        if not (isinstance(key, str) and isinstance(machine, Arcs)):
+            raise VocabularyError(f"the machine {quoted(key)} is {quoted(machine)}; expected a string as key, and an Fst")
     Path(path).write_bytes(openfst.packed_archive(machines))
 
 
@@ -433,7 +436,7 @@ def read_lexc(path: str | Path | Sequence[str | Path]) -> Fst:
             symbols and definitions are valid in later files. Root, or else the first lexicon, is the start.
 
     Raises:
-        VocabularyError: an entry or a regular expression is malformed; the message contains line and column.
+        VocabularyError: an entry or a regular expression is malformed; the message contains line and column. Or there are no files.
         UnsupportedError: a regular expression has an operator that is not supported, or the lexicon is too large.
         OSError: a file cannot be read.
 

@@ -354,7 +354,9 @@ def test_entries_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_other_text_is_refused(tmp_path: Path) -> None:
-    """A file that begins with other text, or has no lexicon, is refused."""
+    """A file that begins with other text, or has no lexicon, is refused; so are no files."""
+    with pytest.raises(VocabularyError, match="there are no files; expected at least one"):
+        read_lexc([])
     with pytest.raises(VocabularyError, match="line 1, column 1: the text is 'hello'; expected LEXICON"):
         read_lexc(written(tmp_path, "hello world"))
     with pytest.raises(VocabularyError, match="has no lexicon; expected LEXICON Root and its entries"):

@@ -15,7 +15,7 @@ import pytest
 from support.shared_data import SHARED, needs_shared
 
 from fst.compile.algebra.arcs import Arcs
-from fst.compile.algebra.machine import Fst, read_openfst
+from fst.compile.algebra.machine import Fst, read_openfst, write_far
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.sources.transducers import openfst
 from fst.errors import FstError, UnsupportedError, VocabularyError
@@ -120,6 +120,14 @@ def test_archive_without_distinct_machines(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(VocabularyError, match="overlap; the file is damaged"):
             openfst.read_archive(path)
+
+
+@pytest.mark.parametrize("machines", [{"a": "b"}, {7: MACHINE}])
+def test_other_machines_are_not_written(tmp_path: Path, machines: Any) -> None:
+    """An archive has strings as keys, and machines; other objects are refused before the file is written."""
+    with pytest.raises(VocabularyError, match="the machine .* is .*; expected a string as key, and an Fst"):
+        write_far(tmp_path / "a.far", machines)
+    assert not (tmp_path / "a.far").exists()
 
 
 def test_bytes_are_read(tmp_path: Path) -> None:

@@ -242,6 +242,8 @@ class _Reader:
 
 def read(paths: Sequence[Path]) -> Arcs:
     """The machine that reads the forms of the lexicons of some files, and writes their analyses."""
+    if not paths:
+        raise VocabularyError("there are no files; expected at least one")
     reader = _Reader()
     for path in paths:
         with of_file(path):
