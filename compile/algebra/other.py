@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from fst.automata.flags import FLAG
 from fst.compile.algebra.arcs import ANOTHER, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Columns, columns_of, is_label, joined, make, relabelled
-from fst.compile.algebra.kernels.room import Rows, rows_of
+from fst.compile.algebra.kernels.room import Rows, SizeError, rows_of
 from fst.errors import UnsupportedError
 
-MAX_ARCS = 1 << 24
+MAX_ARCS = 1 << 24  # maximum number of arcs that a machine has, or that all machines of an operation get, in `with_others`
 FEW = 3
 SAMPLE = range(ord("a"), 0xD800)  # code points for `sampled`; the first are preferred
 
@@ -102,7 +102,7 @@ def _added(arcs: Arcs, labels: NDArray[np.int64]) -> list[Columns]:
     other, another = label_of(arcs, OTHER), label_of(arcs, ANOTHER)
     reads, writes = arcs.ilabel == other, (arcs.olabel == other) | (arcs.olabel == another)
     copies, differs = reads & (arcs.olabel == other), reads & (arcs.olabel == another)
-    _need_room(arcs, int((reads | writes).sum()) * len(labels) + int(differs.sum()) * len(labels) ** 2)
+    need_room(arcs.arcs + int((reads | writes).sum()) * len(labels) + int(differs.sum()) * len(labels) ** 2)
     found = [
         _spread(columns_of(arcs, copies), labels, labels),
         _spread(columns_of(arcs, reads & ~writes), labels, None),
@@ -126,10 +126,10 @@ def _spread(columns: Columns, read: NDArray[np.int64] | None, write: NDArray[np.
     return Columns._make(repeated)
 
 
-def _need_room(arcs: Arcs, count: int) -> None:
-    if arcs.arcs + count > MAX_ARCS:
-        fault = f"the arcs for any other symbol become {count:,} arcs; expected at most {MAX_ARCS:,}"
-        raise UnsupportedError(f"{fault}; use a smaller alphabet")
+def need_room(count: int) -> None:
+    """Raise a SizeError if arcs for any other symbol become too many arcs."""
+    if count > MAX_ARCS:
+        raise SizeError(f"the arcs for any other symbol become {count:,} arcs; expected at most {MAX_ARCS:,}", "use a smaller alphabet")
 
 
 def before_composition(first: Arcs, second: Arcs) -> tuple[Rows, Rows]:

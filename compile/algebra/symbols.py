@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, OTHER, Arcs, Unit, characters_of, is_label, make, relabelled
-from fst.compile.algebra.other import with_others
+from fst.compile.algebra.other import need_room, with_others
 from fst.errors import VocabularyError
 
 
@@ -98,7 +98,12 @@ def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
     for machine in machines:
         for name in characters_of(machine.ilabel, machine.olabel):
             numbers.setdefault(name, FIRST_SYMBOL + len(numbers))
-    return [with_others(_renamed(machine, numbers), {*machine.symbols}) for machine in machines]
+    sharing, added = list[Arcs](), 0
+    for machine in machines:
+        sharing.append(with_others(_renamed(machine, numbers), {*machine.symbols}))
+        added += sharing[-1].arcs - machine.arcs
+        need_room(added)
+    return sharing
 
 
 def _renamed(machine: Arcs, numbers: dict[str, int]) -> Arcs:

@@ -66,6 +66,7 @@ END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
 MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # maximum numbers of paths and characters in all trees; a path takes some 400 bytes
 MAX_ADDED = 1 << 22  # maximum number of calls of `Paths.add`
+MAX_INSERTED = 1 << 22  # maximum number of arcs of all inserted machines
 
 
 class Paths:
@@ -85,7 +86,7 @@ class Paths:
         self._path, self._following, self._weight = list[int](), list[int](), list[float]()
         self._count = self._symbols = 0
         self._pairs: dict[tuple[int, int], str] = {}
-        self._inserted = list[Arcs]()
+        self._inserted, self._inserted_arcs = list[Arcs](), 0
 
     def root(self) -> int:
         """Add a tree; return its number, which is the state of its root."""
@@ -132,6 +133,9 @@ class Paths:
 
     def insert(self, root: int, arcs: Arcs, following: int, weight: float = 0.0) -> None:
         """Add all paths of a machine from a root to another root, or to the end."""
+        self._inserted_arcs += arcs.arcs
+        if self._inserted_arcs > MAX_INSERTED:
+            raise SizeError(f"the regular expressions have more than {MAX_INSERTED:,} arcs together; expected fewer", "split the source")
         self._inserted.append(arcs)
         self.add(root, self._pair((-len(self._inserted), EPSILON)), following, weight)
 

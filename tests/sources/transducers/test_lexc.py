@@ -312,6 +312,8 @@ def test_other_sections(tmp_path: Path) -> None:
         ("a" + ".i" * 101, UnsupportedError, "more than 100 operators other than repeats and the union; expected fewer; use definitions"),
         ("[a^1000]^2000", UnsupportedError, "the regular expression has more than 1,048,576 arcs; expected fewer; simplify the regular"),
         ("[a|b]* a [a|b]^20", UnsupportedError, "line 4, column 2: the determinization has .* expected at most 65,536 states; simplify"),
+        ("a^" + "1" * 5000, UnsupportedError, "line 4, column 2: the regular expression has more than 1,048,576 arcs"),
+        ("a::" + "1" * 400, VocabularyError, "line 4, column 4: the weight is '1111.*; expected a finite number"),
         ("a" * 70_000, VocabularyError, "column 2: the expression has 70,002 characters; expected at most 65,536"),
     ],
 )  # fmt: skip
@@ -334,6 +336,7 @@ def test_expressions_are_refused(tmp_path: Path, expression: str, error: type[Fs
         ('a"b # ;', "line 2, column 2: the entry has \"; expected %\" for this character"),
         ('a # "x\n" ;', "line 2, column 5: the entry has \""),
         ('a # "weight: 1.2.3" ;', "line 2, column 21: the weight is '1.2.3'; expected a finite number"),
+        ('a # "weight: 1e39" ;', "line 2, column 20: the weight is '1e39'; expected a finite number"),
         ("a" * 10_001 + " # ;", "line 2, column 1: the entry has a word of 10,001 characters; expected at most 10,000"),
         ("LEXICON", "line 2, column 1: the lexicon has no name; expected LEXICON and its name"),
         ("LEXICON ;", "line 2, column 9: the lexicon has no name"),
@@ -351,6 +354,23 @@ def test_entries_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("fst.compile.sources.transducers.lexc.lexicon.MAX_ENTRIES", 2)
     with pytest.raises(UnsupportedError, match="line 4, column 1: the lexicons have more than 2 entries; expected fewer; split the source"):
         read_lexc(written(tmp_path, "LEXICON Root\na # ;\nb # ;\nc # ;\n"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "entry", "found"),
+    [
+        ("algebra.build.paths.MAX_INSERTED", "< a b > # ;", "x.lexc: the regular expressions have more than 10 arcs together; expected fewer"),
+        ("algebra.other.MAX_ARCS", "< ? > # ;", "x.lexc: the arcs for any other symbol become 12 arcs; expected at most 10; use a smaller"),
+    ],
+)
+def test_regular_expressions_are_limited_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, entry: str, found: str
+) -> None:
+    """Many small regular expressions are refused if their arcs together are too many, also those of any symbol."""
+    monkeypatch.setattr(f"fst.compile.{limit}", 10)
+    assert read_lexc(written(tmp_path, "LEXICON Root\nxyz # ;\n" + f"{entry}\n" * 3)).states
+    with pytest.raises(UnsupportedError, match=found):
+        read_lexc(written(tmp_path, "LEXICON Root\nxyz # ;\n" + f"{entry}\n" * 6))
 
 
 def test_other_text_is_refused(tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 
 from fst.automata.flags import FLAG
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.arcs import MAX_WEIGHT, Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.algebra.kernels.room import SizeError, of_file
@@ -235,7 +235,7 @@ class _Reader:
             weight = float(found[1]) if found else 0.0
         except ValueError:
             weight = inf
-        if found and not isfinite(weight):
+        if found and abs(weight) > MAX_WEIGHT:
             raise self._scanner.fault(end.at, f"the weight is {quoted(found[1])}; expected a finite number")
         return weight
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from fst.automata.flags import FLAG
 from fst.compile.algebra import rational
-from fst.compile.algebra.arcs import ANOTHER, EPSILON, OTHER, Arcs, characters_of, empty
+from fst.compile.algebra.arcs import ANOTHER, EPSILON, MAX_WEIGHT, OTHER, Arcs, characters_of, empty
 from fst.compile.algebra.compose import compose, intersect
 from fst.compile.algebra.other import has_other, without_other
 from fst.compile.algebra.sets import cross, difference, on_paths, priority_union
@@ -46,7 +46,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))")
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
 SYMBOLS = ("quoted", "string", "empty", "name")  # kinds of parts
 ANY = -1  # in place of the label of any symbol
-MAX_DEPTH, MAX_OPERATIONS = 50, 100
+MAX_DEPTH, MAX_OPERATIONS, MAX_DIGITS = 50, 100, 9
 REMEDY = "compile the lexicon with hfst-lexc, and read its machine from AT&T text"
 
 
@@ -173,7 +173,10 @@ class _Parser:
         """The numbers of repeats of a postfix operator; None: any number."""
         if part.kind == "postfix":
             return int(part.text == "+"), None
-        numbers = [int(number) for number in re.findall("[0-9]+", part.text)]
+        counts = re.findall("[0-9]+", part.text)
+        if max(map(len, counts)) > MAX_DIGITS:
+            raise too_large()
+        numbers = [*map(int, counts)]
         if part.text[1] == ">":
             return numbers[0] + 1, None
         least, most = (0, numbers[0] - 1) if part.text[1] == "<" else (numbers[0], numbers[-1])
@@ -197,10 +200,16 @@ class _Parser:
             else:
                 found = self._chain([*zip_longest(labels, others, fillvalue=EPSILON)])
         while self._part.kind == "weight":
-            found = found.weighted(float(self._take().text[2:]))
+            found = found.weighted(self._weight(self._take()))
         for part in reversed(excluded):
             found = self._operated(part, OF_PATHS["-"], self._any_symbol(), found)
         return found
+
+    def _weight(self, part: Part) -> float:
+        weight = float(part.text[2:])
+        if abs(weight) > MAX_WEIGHT:
+            raise self._scanner.fault(part.at, f"the weight is {quoted(part.text[2:])}; expected a finite number")
+        return weight
 
     def _half(self) -> tuple[Fragment, list[int] | None]:
         """A term without colon and weight; and its labels, if it is a string."""
@@ -317,10 +326,6 @@ def _crossed(upper: Arcs, lower: Arcs) -> Arcs:
 
 
 def _need_acceptors(name: str, *machines: Arcs) -> None:
-    """Raise an error if a machine of an operation writes other symbols than it reads.
-
-    Raises:
-        VocabularyError: a machine writes other symbols than it reads.
-    """
+    """Raise a VocabularyError if a machine of an operation is not an acceptor."""
     if not all(machine.is_acceptor for machine in machines):
         raise VocabularyError(f"{name} has pairs of different symbols; expected expressions without pairs")
