@@ -21,13 +21,12 @@ from fst.compile.sources.transducers.hunspell.affixes import Affix, conditions, 
 from fst.compile.sources.transducers.hunspell.flags import FORMATS, NONE, Decoder, Flags
 from fst.compile.sources.transducers.hunspell.lines import DamagedError, Lines, fields, integer
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR, Conversion, Options, Pattern, Replacement
-from fst.compile.sources.transducers.hunspell.words import Entry, WordOptions, read_words
+from fst.compile.sources.transducers.hunspell.words import Entry, WordOptions, is_text, read_words
 from fst.errors import FstWarning, UnsupportedError, VocabularyError, not_one_of, quoted
 
 ENCODING = "cp1252"  # the encoding of dictionaries without the option SET
 ENCODINGS = re.compile(r"(?i)utf-?8|iso-?8859-([1-9]|10|13|14|15|16)|koi8-[ru]|(microsoft-)?cp125[0-8]|tis620-2533")
 MAX_CONDITIONS = 1 << 21  # maximum number of characters of all conditions; of Debian's dictionaries, the Korean one has the most, 1,889,249
-NO_TEXT = re.compile("[\\0\ud800-\udfff]")
 LANGUAGES = {"az": "az", "az_AZ": "az", "crh": "crh", "de": "de", "hu": "hu", "hu_HU": "hu", "tr": "tr", "tr_TR": "tr"}
 FLAGS = {
     "CIRCUMFIX": "circumfix",
@@ -288,11 +287,10 @@ class _AffixFile:
         self._found |= {"most_syllables": integer(most), "vowels": vowels[0] if vowels else default}
 
     def _table(self, name: str) -> None:
-        if name == "BREAK" and self._lines.value() and integer(self._lines.value()) == 0:
-            self._once(name)
+        self._once(name)
+        if name == "BREAK" and integer(self._lines.value()) == 0:
             self._found["breaks"] = ()
             return
-        self._once(name)
         field, least, reader = TABLES[name]
         try:
             self._found[field] = reader([*self._lines.rows(name, least)], self._decoder, self._lines)
@@ -305,9 +303,7 @@ class _AffixFile:
         head = fields(lines.text)
         if len(head) < 4:
             raise lines.damage("the line has too few values; expected the flag of affixes, Y or N, and their number")
-        flag, crosses, count, first = self._decoder.flag(head[1]), head[2][0] == "Y", integer(head[3]), lines.number
-        if count < 1:
-            raise lines.damage(f"the number of lines is {quoted(head[3])}; expected a decimal number, at least 1", head[3])
+        flag, crosses, count, first = self._decoder.flag(head[1]), head[2][0] == "Y", lines.count(head[3]), lines.number
         is_suffix = (kind == "SFX") != is_reversed
         group = self.suffixes if is_suffix else self.prefixes
         rows, found = iter(lines), list[Affix]()
@@ -331,7 +327,7 @@ class _AffixFile:
             raise self._lines.unsupported(fault)
         own = self._decoder.flags(flags, self._lines) if flags else NONE
         self.has_flags |= bool(slash)
-        if NO_TEXT.search(strip + add):  # no word contains bytes outside of the encoding
+        if not is_text(strip + add):  # no word contains bytes outside of the encoding
             return
         stripped = strip[::-1] if from_end else strip
         if from_end != is_suffix:

@@ -60,9 +60,8 @@ class Lines:
             raise self.damage(f"the option {name} has no value; expected one")
         return values[0]
 
-    def count(self) -> int:
-        """The value of the line's option, which is the number of lines of a table."""
-        value = self.value()
+    def count(self, value: str) -> int:
+        """The number of lines of a table, from a value of this line."""
         if integer(value) < 1:
             raise self.damage(f"the number of lines is {quoted(value)}; expected a decimal number, at least 1", value)
         return integer(value)
@@ -74,7 +73,7 @@ class Lines:
             name: the option, with which each line begins.
             least: the smallest number of values of a line.
         """
-        first, count, lines = self.number, self.count(), iter(self)
+        first, count, lines = self.number, self.count(self.value()), iter(self)
         for left in range(count, 0, -1):
             found = fields(next(lines, ""))
             if not found or not found[0].startswith(name):

@@ -11,10 +11,11 @@ from fst.compile.sources.transducers.hunspell.casing import INITIAL, LOWER, UPPE
 from fst.compile.sources.transducers.hunspell.flags import FORBIDDEN, NONE, ONLY_UPPER, Decoder, Flags
 from fst.compile.sources.transducers.hunspell.lines import Lines, fields, integer
 from fst.compile.sources.transducers.hunspell.options import Replacement
-from fst.errors import UnsupportedError, quoted
+from fst.errors import quoted
 
 STEM = re.compile(r"(?:^|[ \t])st:([^ \t]+)")
 SLASH = re.compile(r"(?<!\\)/")
+NO_TEXT = re.compile("[\\0\ud800-\udfff]")
 PLAIN = re.compile(r"([^/\\\s:\0\ud800-\udfff]+)(?:/([^/\\\s:]+))?")  # a word, possibly with flags, without escapes and data
 MAX_WORD = 1000
 MAX_WORDS = 1 << 20  # of Debian's dictionaries, the Greek one has the most, 828,806
@@ -76,8 +77,7 @@ def read_words(lines: Lines, options: WordOptions) -> tuple[int, list[Entry], li
         if text:
             entries += reader.entries(text)
         if len(entries) > MAX_WORDS:
-            fault = f"{lines.path}, line {lines.number}: the file has more than {MAX_WORDS:,} words; expected fewer"
-            raise UnsupportedError(f"{fault}; split the dictionary")
+            raise lines.unsupported(f"the file has more than {MAX_WORDS:,} words; expected fewer; split the dictionary")
     return integer(count), entries, reader.replacements
 
 
@@ -147,4 +147,4 @@ class _Reader:
 
 def is_text(text: str) -> bool:
     """Whether a text contains neither bytes outside of the encoding nor U+0000, which cannot be a label."""
-    return not re.search("[\\0\ud800-\udfff]", text)
+    return not NO_TEXT.search(text)
