@@ -19,7 +19,7 @@ MAX_FLAGS = 1 << 10  # maximum number of flag diacritics of a feature; time is q
 
 
 def eliminate_flags(arcs: Arcs, names: Iterable[str] | None = None) -> Arcs:
-    """The machine of the paths on which no test of some features fails, without the flag diacritics of these features; None: all."""
+    """The machine without the flag diacritics of some features, and without the paths on which a test of them fails; None: all features."""
     features: dict[str, dict[int, int]] = {}
     for number, packed in operations_of(arcs.symbols).items():
         match = FLAG.fullmatch(arcs.symbols[number])

@@ -103,8 +103,8 @@ class Fst(Operations):
 
         Args:
             pattern: characters, escapes, sets, groups, alternatives and repeats, in the syntax of Rust's ``regex``.
-            alphabet: the characters and symbols that sets such as ``.`` and ``[^a]`` contain; None: all, by arcs for any other symbol in
-                sets of more than half of Unicode.
+            alphabet: the characters and symbols that sets such as ``.`` and ``[^a]`` contain; None: all. A set of more than half of
+                Unicode then has an arc for any other symbol.
             symbols: strings that are one label each, such as ``<n>``, in addition to those of the alphabet; the longest is read first.
                 They count as characters, also in sets such as ``[<n><pl>]``.
 

@@ -55,7 +55,7 @@ def priority_union(first: Arcs, second: Arcs) -> Arcs:
 
 
 def on_paths(operation: Callable[[Arcs, Arcs], Arcs], first: Arcs, second: Arcs) -> Arcs:
-    """The result of an operation on two acceptors, for two transducers as sets of paths: sequences of pairs of labels.
+    """The result of an operation on acceptors, applied to two transducers as acceptors of sequences of pairs of labels.
 
     Examples:
         >>> machine = make([0, 0], [97, 99], [98, 99], [1, 1], None, [np.inf, 0], 0)

@@ -49,7 +49,7 @@ def from_tree(tree: Node, alphabet: Set | None, named: Set = EMPTY) -> Arcs:
 
 
 def _with_letters(pattern: str, letters: Mapping[str, str]) -> str:
-    """The pattern with a letter for each symbol of several characters; the longest is read first, and none begins with an escape."""
+    """The pattern with a letter in place of each symbol of several characters, the longest first. An escaped character begins no symbol."""
     parts = re.compile("|".join([r"\\.", *map(re.escape, sorted(letters, key=len, reverse=True))]), re.DOTALL)
     return parts.sub(lambda found: letters.get(found[0], found[0]), pattern)
 

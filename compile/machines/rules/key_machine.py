@@ -53,7 +53,7 @@ class Links:
         return child
 
     def _given_up(self, node: int, char: str) -> tuple[str, int]:
-        """The certain output for the string of a child that is no key, and the node of the rest."""
+        """The `written` and the `rest` of a child, which is the node's child for a character, and not the end of a key."""
         if node == ROOT:
             return char, ROOT
         text, rest = self.written[node], self.rest[node]
@@ -65,7 +65,7 @@ class Links:
 
 
 def machine_of_keys(part: Part, labels: Sequence[int], symbols: tuple[str, ...]) -> Arcs:
-    """The transducer of a stage with keys. `labels`: those that it reads; characters, and any other symbol, which is in no key."""
+    """The transducer of a stage with keys. `labels`: the labels that it reads: characters, and any other symbol, which no key contains."""
     links = Links({key: part.strings[number] for key, number in zip(part.keys, part.key_strings, strict=True)})
     chains, known = Chains(), {*labels}
     copied = [(label, chr(label) if label < FIRST_SYMBOL else "") for label in labels]

@@ -49,10 +49,10 @@ def machine_of(table: RulesTable, alphabet: Iterable[str] | None = None) -> Fst:
 
 
 class Groups(NamedTuple):
-    """The characters in groups: no stage distinguishes the characters of a group, or writes one of them unless it copies it.
+    """Groups of characters. No stage distinguishes the characters of a group, and a stage writes one of them only as a copy.
 
     Attributes:
-        members: int64[n], the code points of each group, in ascending order; only the first of the largest group, which is not spelled out.
+        members: int64[n], the code points of each group, in ascending order; of the largest group, which is not spelled out, the first.
         labels: int64[groups], the label of each group while stages are composed: its first code point; `OTHER` for the largest group.
         symbols: the symbols of the transducer while stages are composed.
     """
@@ -63,7 +63,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[Part], alphabet: Sequence[int] | None) -> Groups:
-        """The groups of some stages. `alphabet`: the code points that are in groups, with those that are written; None: all."""
+        """The groups of some stages. `alphabet`: the code points that they contain, in addition to those that stages write; None: all."""
         codes = np.delete(np.arange(CODE_POINTS), NOT_TEXT)
         keys = np.zeros(len(codes), np.int64)
         for part in parts:
@@ -185,13 +185,13 @@ class _Spelled:
                     self._columns.append((self._before(source, text), labels, labels, target))
 
     def _before(self, state: int, text: str) -> int:
-        """The state after a string is written from a state on."""
+        """The last state of a chain that begins at a state and writes a string."""
         for char in text:
             state = self._chained(state, char, is_after=False)
         return state
 
     def _after(self, state: int, text: str) -> int:
-        """The state from which a string is written up to a state."""
+        """The first state of a chain that writes a string and ends at a state."""
         for char in reversed(text):
             state = self._chained(state, char, is_after=True)
         return state

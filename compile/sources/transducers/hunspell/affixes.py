@@ -82,7 +82,7 @@ class Affix:
 
 
 def conditions(text: str, lines: Lines, *, from_end: bool, has_dots: bool) -> list[Condition]:
-    """The conditions for the edge of a word, of which one must hold: characters, ``.`` for any, and sets in brackets.
+    """The conditions for the edge of a word; one of them must hold. Each has characters, ``.`` for any character, and sets in brackets.
 
     In UTF-8, a ``.`` in a condition for the end of a word also reads the character before an ASCII character, if this character is not
     ASCII; except at the beginning of the condition. There are then three conditions instead of one.

@@ -2,8 +2,8 @@
 
 A line of the ``.aff`` file begins with the name of an option, which may continue ("SETTING" is SET); lines that begin with no name are
 ignored. Hunspell reads the file twice: first the options that concern words, up to the first affix after a table REP; then all others, of
-which some affect only affixes after them. It stops reading at most damaged lines without a message; here there is a warning. A damaged line
-in another table is an error, because Hunspell then uses a part of this table.
+which some affect only affixes after them. At a damaged line, it usually stops reading without a message; here there is a warning. A damaged
+line in another table is an error, because Hunspell then uses a part of this table.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Replacement(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """A string and its replacements, of which each may be empty: no replacement."""
+    """A string, and its replacement at each place; an empty string means no replacement."""
 
     found: str
     inside: str = ""

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     Attributes:
         word: the word; reversed, if the option COMPLEXPREFIXES is set.
         flags: its flags.
-        data: its data; with several fields.
+        data: its data, possibly of several fields.
         is_upper: whether the entry stands for the entry before it, which has capitals inside, so that it is also found in upper case:
             "Openoffice" for "OpenOffice", which is found as "OPENOFFICE". Such an entry has the flag `ONLY_UPPER`.
     """
