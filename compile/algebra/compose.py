@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,8 @@ def compose(first: Arcs, second: Arcs) -> Arcs:
     A flag diacritic that only one of the machines names is not given to the other: it stays at its place on the path, as in
     ``hfst-compose --harmonize-flags``.
     """
-    return _composed(first, second, _flags(first) - _flags(second), _flags(second) - _flags(first))
+    flags, others = _flags(first), _flags(second)
+    return _composed(first, second, flags - others, others - flags)
 
 
 def _composed(first: Arcs, second: Arcs, of_first: Collection[str] = (), of_second: Collection[str] = ()) -> Arcs:
@@ -65,11 +67,11 @@ def _composed(first: Arcs, second: Arcs, of_first: Collection[str] = (), of_seco
 
 def _flags(arcs: Arcs) -> set[str]:
     """The flag diacritics that a machine names: all its symbols, if it has arcs for any other symbol; else those on arcs."""
-    numbers: Iterable[int] = range(len(arcs.symbols))
-    if OTHER not in arcs.symbols:
-        used = np.union1d(arcs.ilabel, arcs.olabel)
-        numbers = (used[used >= FIRST_SYMBOL] - FIRST_SYMBOL).tolist()
-    return {arcs.symbols[number] for number in numbers if FLAG.fullmatch(arcs.symbols[number])}
+    labels = {name: FIRST_SYMBOL + number for number, name in enumerate(arcs.symbols) if FLAG.fullmatch(name)}
+    if OTHER in arcs.symbols or not labels:
+        return {*labels}
+    is_used = np.isin([*labels.values()], np.concatenate([arcs.ilabel, arcs.olabel]))
+    return {*compress(labels, is_used.tolist())}
 
 
 def _withheld(rows: Rows, side: str, machine: Arcs, names: Collection[str]) -> Rows:
