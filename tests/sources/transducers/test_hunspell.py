@@ -380,6 +380,14 @@ def test_many_converted_words_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
         read_hunspell(written(tmp_path, "SET UTF-8\n" + conversions, "1\naa\n"))
 
 
+def test_conditions_of_dots_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A condition with dots, which is read in many ways, counts as all of them."""
+    monkeypatch.setattr("fst.compile.sources.transducers.hunspell.files.MAX_CONDITIONS", 100)
+    read_hunspell(written(tmp_path, "SET UTF-8\n" + affixes_of("SFX", "S", ["0 s aaaaaa"] * 2), "1\na/S\n"))
+    with pytest.raises(UnsupportedError, match=r"x\.aff, line 3: the conditions have more than 100 characters together"):
+        read_hunspell(written(tmp_path, "SET UTF-8\n" + affixes_of("SFX", "S", ["0 s a....."] * 2), "1\na/S\n"))
+
+
 def test_hostile_conversions_are_refused(tmp_path: Path) -> None:
     """A small file whose conversions would take very long is refused with the file, the cause and a remedy."""
     strings = (f"{number:016}"[::-1] for number in range(2000))

@@ -321,10 +321,7 @@ class _AffixFile:
         add = add.translate(dict.fromkeys(map(ord, self._found.get("ignored", ""))))
         strip, add = ("" if text == "0" else text for text in (strip, add))
         condition = row[4] if len(row) > 4 else ""
-        self._size += len(condition)
-        if self._size > MAX_CONDITIONS:
-            fault = f"the conditions have more than {MAX_CONDITIONS:,} characters together; expected at most as many; split the dictionary"
-            raise self._lines.unsupported(fault)
+        self._take(len(condition))
         own = self._decoder.flags(flags, self._lines) if flags else NONE
         self.has_flags |= bool(slash)
         if not is_text(strip + add):  # no word contains bytes outside of the encoding
@@ -338,8 +335,17 @@ class _AffixFile:
         has_dots = is_suffix and self._found["encoding"] == "utf-8"
         condition = "" if condition == "." else condition
         may_lack = not is_suffix and may_lack_last(condition, from_end=from_end)
-        for parts in conditions(condition, self._lines, from_end=from_end, has_dots=has_dots):
+        first, *others = conditions(condition, self._lines, from_end=from_end, has_dots=has_dots)
+        self._take(sum(map(len, others)))
+        for parts in (first, *others):
             yield Affix(flag, crosses, strip, add, parts, own, stripped, may_lack, data)
+
+    def _take(self, characters: int) -> None:
+        """Count characters of conditions, also of those that a line has because of its dots."""
+        self._size += characters
+        if self._size > MAX_CONDITIONS:
+            fault = f"the conditions have more than {MAX_CONDITIONS:,} characters together; expected at most as many; split the dictionary"
+            raise self._lines.unsupported(fault)
 
 
 def _conversions(rows: list[list[str]], _decoder: Decoder, lines: Lines) -> tuple[Conversion, ...]:
