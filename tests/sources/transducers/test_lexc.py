@@ -331,6 +331,7 @@ def test_expressions_are_refused(tmp_path: Path, expression: str, error: type[Fs
         ("a #\nb # ;", "line 2, column 1: the entry has 4 words; expected a word and a continuation; write '% ' for a space"),
         ("a:b:c # ;", "line 2, column 1: the entry has two colons; expected one between analysis and form"),
         ("x <a> # ;", "line 2, column 3: the entry has <; expected %< for this character, strings only after the continuation"),
+        ("<" + "a!b" * 40 + "\n# ;", "line 2, column 1: the entry has <; expected %<"),  # a comment is read once
         ("x a> # ;", "line 2, column 4: the entry has >; expected %> for this character"),
         ("x a<b # ;", "line 2, column 4: the entry has <; expected %<"),
         ('a"b # ;', "line 2, column 2: the entry has \"; expected %\" for this character"),
@@ -379,6 +380,8 @@ def test_other_text_is_refused(tmp_path: Path) -> None:
         read_lexc([])
     with pytest.raises(VocabularyError, match="line 1, column 1: the text is 'hello'; expected LEXICON"):
         read_lexc(written(tmp_path, "hello world"))
+    with pytest.raises(VocabularyError, match="line 2, column 1: the text is 'V'; expected a definition"):
+        read_lexc(written(tmp_path, "Definitions\nV = " + "a!b" * 40))
     with pytest.raises(VocabularyError, match="has no lexicon; expected LEXICON Root and its entries"):
         read_lexc(written(tmp_path, "! nothing\nMultichar_Symbols +N\n"))
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError
 
-SKIPPED = r"(?:[ \t\r\n\f\v]+|!.*)*"  # followed by an alternative that always matches: a comment is never left halfway
+COMMENT = "!.*(?!.)"  # to the end of the line, and never less, so that failing matches end soon
+SKIPPED = rf"(?:[ \t\r\n\f\v]+|{COMMENT})*"
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 TOKEN = re.compile(
-    rf"""{SKIPPED}(;|"[^"\n]*"|<(?:[^<>;"%!^]|%.|{QUOTED}|!.*|\^[<>]?)*>|(?:[^ \t\r\n\f\v;!"%<>]|%[^\n])+|[^ \t\r\n\f\v!]|\Z)""",
+    rf"""{SKIPPED}(;|"[^"\n]*"|<(?:[^<>;"%!^]|%.|{QUOTED}|{COMMENT}|\^[<>]?)*>|(?:[^ \t\r\n\f\v;!"%<>]|%[^\n])+|[^ \t\r\n\f\v!]|\Z)""",
 )
-DEFINITION = re.compile(rf"""((?:[^ \t\r\n\f\v;!"%<=]|%.)+)[ \t]*=((?:[^;"%!]|%.|{QUOTED}|!.*)*);""")
+DEFINITION = re.compile(rf"""((?:[^ \t\r\n\f\v;!"%<=]|%.)+)[ \t]*=((?:[^;"%!]|%.|{QUOTED}|{COMMENT})*);""")
 
 
 class Token(NamedTuple):
