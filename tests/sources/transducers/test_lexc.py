@@ -332,6 +332,7 @@ def test_expressions_are_refused(tmp_path: Path, expression: str, error: type[Fs
         ("a:b:c # ;", "line 2, column 1: the entry has two colons; expected one between analysis and form"),
         ("x <a> # ;", "line 2, column 3: the entry has <; expected %< for this character, strings only after the continuation"),
         ("<" + "a!b" * 40 + "\n# ;", "line 2, column 1: the entry has <; expected %<"),  # a comment is read once
+        ("^<" * 4000, "line 2, column 202: more than 100 brackets < are not closed; expected > after each, or %<"),
         ("x a> # ;", "line 2, column 4: the entry has >; expected %> for this character"),
         ("x a<b # ;", "line 2, column 4: the entry has <; expected %<"),
         ('a"b # ;', "line 2, column 2: the entry has \"; expected %\" for this character"),

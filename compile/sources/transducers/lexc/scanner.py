@@ -16,6 +16,7 @@ TOKEN = re.compile(
     rf"""{SKIPPED}(;|"[^"\n]*"|<(?:[^<>;"%!^]|%.|{QUOTED}|{COMMENT}|\^[<>]?)*>|(?:[^ \t\r\n\f\v;!"%<>]|%[^\n])+|[^ \t\r\n\f\v!]|\Z)""",
 )
 DEFINITION = re.compile(rf"""((?:[^ \t\r\n\f\v;!"%<=]|%.)+)[ \t]*=((?:[^;"%!]|%.|{QUOTED}|{COMMENT})*);""")
+MAX_UNCLOSED = 100  # maximum number of opening brackets without a closing one; each is searched for up to the end of the file
 
 
 class Token(NamedTuple):
@@ -38,7 +39,7 @@ class Scanner:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._text = read_text(path, drop_mark=True)
-        self._at = 0
+        self._at = self._unclosed = 0
 
     def next(self) -> Token | None:
         """The next token; None at the end of the file."""
@@ -46,6 +47,9 @@ class Scanner:
         if match is None or not match[1]:
             return None
         self._at = match.end()
+        self._unclosed += match[1] == "<"
+        if self._unclosed > MAX_UNCLOSED:
+            raise self.fault(match.start(1), f"more than {MAX_UNCLOSED} brackets < are not closed; expected > after each, or %<")
         return Token(match[1], match.start(1))
 
     def definition(self) -> tuple[str, Token] | None:
