@@ -267,6 +267,7 @@ def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
         ("BREAK 2\nBREAK a\n", "", "line 4: the line is no line of BREAK; expected 1 more lines of the table in line 2"),
         ("", "cat\n", r"x\.dic, line 1: the number of words is 'cat'; expected a decimal number"),
         ("", f"1\n{'a' * 1001}\n", "line 2: the word has 1,001 characters; expected at most 1,000"),
+        ("", f"1\na{' ' * 200_000}b\n", "line 2: the word has 200,002 characters; expected at most 1,000"),
         ("", b"1\n\xff\n", r"x\.dic, line 2: the word is .*; expected utf-8; save the file"),
     ],
 )

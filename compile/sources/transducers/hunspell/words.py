@@ -87,8 +87,8 @@ class _Reader:
         self._lines, self._options = lines, options
         self._casing = Casing(options.encoding, options.language)
         self._without_ignored = dict.fromkeys(map(ord, options.ignored))
-        # the two bytes between a space and a colon that begin data
-        self._data = re.compile(r"[ \t]+(?:[\0-\x7f]{2}|[\x80-\u07ff]):" if options.encoding == "utf-8" else "[ \t]+..:", re.DOTALL)
+        key = r"(?:[\0-\x7f]{2}|[\x80-\u07ff])" if options.encoding == "utf-8" else ".."  # two bytes
+        self._data = re.compile(rf"(?<![ \t])[ \t]+{key}:", re.DOTALL)  # begins only at the first of several spaces, to be found in one pass
 
     def entries(self, text: str) -> Iterator[Entry]:
         """The entries of a line: the word, and the entry that stands for it in upper case."""
@@ -115,7 +115,7 @@ class _Reader:
 
     def _parts(self, text: str) -> tuple[str, str, str]:
         """The word of a line, its flags, and its data."""
-        starts = [found.start() for found in (self._data.search(text, 1),) if found] + [text.find("\t")] * ("\t" in text)
+        starts = [found.start() + 1 for found in (self._data.search(text[1:]),) if found] + [text.find("\t")] * ("\t" in text)
         text, data = (text[: min(starts)], text[min(starts) :].strip(" \t")) if starts else (text, "")
         if data and self._options.data_aliases:
             number = integer(data)
