@@ -261,6 +261,8 @@ def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
     [
         ("SFX S Y 1\nSFX S 0 s [a\n", "", r"x\.aff, line 3, column 11: the condition is '\[a'; expected at most"),
         ("SFX S Y 1\nSFX S 0 s [^]\n", "", r"x\.aff, line 3, column 11: the condition is '\[\^\]'"),
+        ("PFX S Y 1\nPFX S 0 s " + "[a" * 100_000 + "\n", "", r"x\.aff, line 3, column 11: the condition is '\[a\[a"),
+        (f"MAP 1\nMAP {'(' * 200_000}\nICONV 1\nICONV a\n", "", "line 5: the line of ICONV has 1 values; expected at least 2"),
         ("FLAG log\n", "", "line 2, column 6: format of flags is 'log'; expected 'long'"),
         ("AF 1\nAF S\n", "1\ncat/2\n", r"x\.dic, line 2, column 5: the alias of flags is '2'; expected 1 to 1"),
         ("ICONV 1\nICONV a\n", "", "line 3: the line of ICONV has 1 values; expected at least 2"),

@@ -129,6 +129,8 @@ def _with_dots(parts: Condition) -> Iterator[Condition]:
 
 @lru_cache(1 << 12)
 def _parts(text: str) -> Condition | None:
+    if text.rfind("[") > text.rfind("]"):  # a set without an end, for which each bracket would be tried
+        return None
     parts = PARTS.findall(text)
     if "[" in parts or "]" in parts or len(parts) > MAX_CONDITION:
         return None

@@ -334,9 +334,9 @@ class _AffixFile:
             data = self._data_aliases[integer(data) - 1] if 0 < integer(data) <= len(self._data_aliases) else ""
         has_dots = is_suffix and self._found["encoding"] == "utf-8"
         condition = "" if condition == "." else condition
-        may_lack = not is_suffix and may_lack_last(condition, from_end=from_end)
         first, *others = conditions(condition, self._lines, from_end=from_end, has_dots=has_dots)
         self._take(sum(map(len, others)))
+        may_lack = not is_suffix and may_lack_last(condition, from_end=from_end)
         for parts in (first, *others):
             yield Affix(flag, crosses, strip, add, parts, own, stripped, may_lack, data)
 
@@ -370,11 +370,17 @@ def _patterns(rows: list[list[str]], decoder: Decoder, _lines: Lines) -> tuple[P
     return tuple(found)
 
 
+def _groups(text: str) -> list[tuple[str, str]]:
+    """The strings in parentheses, as first elements, and the other characters, as second elements."""
+    end = text.rfind(")") + 1
+    return [*re.findall(r"\(([^)]*)\)|(.)", text[:end]), *(("", char) for char in text[end:])]
+
+
 def _rules(rows: list[list[str]], decoder: Decoder, lines: Lines) -> tuple[tuple[int, ...], ...]:
     """The rules of compounds. If a rule contains a parenthesis, each flag of several characters is in parentheses."""
     found = []
     for (text, *_) in rows:
-        parts = re.findall(r"\(([^)]*)\)|(.)", text) if "(" in text else [(text, "")]
+        parts = _groups(text) if "(" in text else [(text, "")]
         flags: list[int] = []
         for one, char in parts:
             flags += [{"*": STAR, "?": QUESTION}[char]] if char in ("*", "?") else decoder.sequence(one or char, lines)
@@ -383,7 +389,7 @@ def _rules(rows: list[list[str]], decoder: Decoder, lines: Lines) -> tuple[tuple
 
 
 def _similar(rows: list[list[str]], _decoder: Decoder, _lines: Lines) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(one or char for one, char in re.findall(r"\(([^)]*)\)|(.)", text)) for text, *_ in rows)
+    return tuple(tuple(one or char for one, char in _groups(text)) for text, *_ in rows)
 
 
 TABLES: dict[str, tuple[str, int, Callable[[list[list[str]], Decoder, Lines], Any]]] = {
