@@ -109,7 +109,7 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
 def located(column: Any, find: Callable[[Column], Batch]) -> Any:
     """Find the spans of parts of a column's texts; `find` returns a batch with spans."""
     kind = pa.list_(pa.struct([(name, pa.int32()) for name in MATCH[1:]]))
-    return made(column, lambda rows: _spans(find(rows)), kind, None, by_row=False)
+    return made(column, lambda rows: _with_spans(find(rows)), kind, None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
@@ -147,14 +147,14 @@ def _ids(batch: Batch) -> Lists:
     """Convert a batch to lists of ids, each with its span if the batch has spans."""
     if batch.offsets is None:
         return Lists(_values(batch.ids), batch.row_splits)
-    columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
-    return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+    return _with_spans(batch, batch.ids)
 
 
-def _spans(batch: Batch) -> Lists:
-    """Convert a batch with spans to lists of spans."""
-    bounds = [np.ascontiguousarray(bounds) for bounds in batch.offsets.T] if batch.offsets is not None else []
-    return Lists(pa.StructArray.from_arrays(list(map(_values, bounds)), MATCH[1:]), batch.row_splits)
+def _with_spans(batch: Batch, *ids: Ints) -> Lists:
+    """Convert a batch with spans to lists of its spans, with the ids if they are given."""
+    assert batch.offsets is not None
+    columns = (*ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
+    return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH[-len(columns) :]), batch.row_splits)
 
 
 def _kind(filling: Filling | None, with_spans: bool) -> Any:
