@@ -26,7 +26,7 @@ Machine = TypeVar("Machine", bound="Operations")
 def _operand(other: object) -> Arcs:
     """The other machine of an operation."""
     if not isinstance(other, Arcs):
-        raise VocabularyError(f"the other machine is {quoted(other)}; expected an Fst; make one with Fst.from_strings or another constructor")
+        raise VocabularyError(f"the other machine is {quoted(other)}; expected an Fst; make one with Fst.from_strings")
     return other
 
 

@@ -150,7 +150,7 @@ def _ids(batch: Batch) -> Lists:
     return _with_spans(batch, batch.ids)
 
 
-def _with_spans(batch: Batch, *ids: Ints) -> Lists:
+def _with_spans(batch: Batch, *ids: NDArray[np.int32]) -> Lists:
     """Convert a batch with spans to lists of its spans, with the ids if they are given."""
     assert batch.offsets is not None
     columns = (*ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))

@@ -105,8 +105,7 @@ class WordStrings:
         return not self._joining.isdisjoint(flags)
 
     def _rules(self, word: str, flags: Flags, *, is_whole: bool) -> tuple[_Rule, ...]:
-        """The suffixes that a word takes. Unless `is_whole`, `word` is only the end of the word, and the characters before it may be any.
-        """
+        """The suffixes that a word takes. Unless `is_whole`, `word` is only the end of the word; any characters may precede it."""
         found: dict[_Rule, None] = {}
         for flag in sorted(flags & self._suffixes.keys()):
             reach = self._reaches[flag]

@@ -102,8 +102,9 @@ def _bracketed(text: str, token_type: str) -> Iterable[int]:
     is_inside = False
     for match in _PARTS.finditer(text):
         if match["bracket"]:
-            if (match["bracket"] == "[") == is_inside:
-                raise FstStringCompilationError(f"the string {quoted(text)} has an unmatched {match['bracket']}; write \\{match['bracket']}")
+            bracket = match["bracket"]
+            if (bracket == "[") == is_inside:
+                raise FstStringCompilationError(f"the string {quoted(text)} has an unmatched {bracket}; write \\{bracket}")
             yield from _symbols("".join(chunk)) if is_inside else _plain("".join(chunk), token_type)
             chunk, is_inside = [], not is_inside
         else:

@@ -125,7 +125,7 @@ def test_archive_without_distinct_machines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("machines", [{"a": "b"}, {7: MACHINE}])
 def test_other_machines_are_not_written(tmp_path: Path, machines: Any) -> None:
     """An archive has strings as keys, and machines; other objects are refused before the file is written."""
-    with pytest.raises(VocabularyError, match="the machine .* is .*; expected a string as key, and an Fst"):
+    with pytest.raises(VocabularyError, match=r"the machine .* is .*; expected a string as key, and an Fst"):
         write_far(tmp_path / "a.far", machines)
     assert not (tmp_path / "a.far").exists()
 

@@ -88,7 +88,8 @@ class _Reader:
         self._casing = Casing(options.encoding, options.language)
         self._without_ignored = dict.fromkeys(map(ord, options.ignored))
         key = r"(?:[\0-\x7f]{2}|[\x80-\u07ff])" if options.encoding == "utf-8" else ".."  # two bytes
-        self._data = re.compile(rf"(?<![ \t])[ \t]+{key}:", re.DOTALL)  # begins only at the first of several spaces, to be found in one pass
+        # A match begins only at the first of several spaces, so the search takes one pass.
+        self._data = re.compile(rf"(?<![ \t])[ \t]+{key}:", re.DOTALL)
 
     def entries(self, text: str) -> Iterator[Entry]:
         """The entries of a line: the word, and the entry that stands for it in upper case."""

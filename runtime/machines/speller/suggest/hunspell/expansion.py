@@ -59,7 +59,8 @@ class Forms:
         flag, strip, place, size, own, kind, _ = table.affixes[at].tolist()
         condition = tuple(table.conditions[place : place + size].tolist())
         is_refused = bool(int(table.set_bits[own]) & REFUSED)
-        return flag, Affix(text, self._strings[strip], condition, bool(kind & layout.CROSSES), bool(kind & layout.MAY_LACK_LAST), is_refused)
+        crosses, may_lack_last = bool(kind & layout.CROSSES), bool(kind & layout.MAY_LACK_LAST)
+        return flag, Affix(text, self._strings[strip], condition, crosses, may_lack_last, is_refused)
 
     def fitting(self, word: str) -> Fitting:
         """The affixes that a misspelling has."""
