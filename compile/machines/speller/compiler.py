@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import Array
+from fst.compile.machines.speller.conditions import in_units, units_of
 from fst.compile.machines.speller.nearest import near_arrays
 from fst.compile.machines.speller.roots import hints_of, roots_of
 from fst.compile.machines.speller.rows import rows_of
 from fst.compile.machines.speller.sets import FlagSets
 from fst.compile.machines.speller.symbols import Symbols
 from fst.compile.machines.speller.zhfst.compiler import compile_zhfst
-from fst.compile.sources.transducers.hunspell.affixes import Affix, Part
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Condition, Part
 from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.files import Dictionary, read_dictionary
 from fst.compile.sources.transducers.hunspell.options import QUESTION, STAR
@@ -142,18 +143,36 @@ class _Builder:
     def __init__(self, dictionary: Dictionary, suggestions: bool) -> None:
         self._options, self._dictionary, self._suggests = dictionary.options, dictionary, suggestions
         self._homonyms = {word: some for word, some in dictionary.homonyms().items() if word}
-        self._affixes = (*dictionary.prefixes, *dictionary.suffixes)
-        conditions = dict.fromkeys(affix.condition for affix in self._affixes)
-        self._parts = {part: number for number, part in enumerate(dict.fromkeys(chain.from_iterable(conditions)))}
-        if len(self._parts) > MAX_PARTS:
-            fault = f"the conditions of affixes have {len(self._parts):,} different characters and sets"
-            raise UnsupportedError(f"{fault}; expected at most {MAX_PARTS:,}; split the dictionary")
+        self._prefixes, self._suffixes = dictionary.prefixes, dictionary.suffixes
         self._casing = Casing(self._options.encoding, self._options.language)
         self._hints = hints_of(self._options) if suggestions else None
         self._need_text()
         self._symbols = Symbols(chain(self._homonyms, self._option_texts()), self._casing)
+        if self._symbols.has_pairs:
+            self._divide_conditions()
+        self._parts = {part: number for number, part in enumerate(dict.fromkeys(chain.from_iterable(self._conditions)))}
+        if len(self._parts) > MAX_PARTS:
+            fault = f"the conditions of affixes have {len(self._parts):,} different characters and sets"
+            raise UnsupportedError(f"{fault}; expected at most {MAX_PARTS:,}; split the dictionary")
         self._sets = FlagSets(dictionary)
         self._strings = _Strings(self._symbols)
+
+    @property
+    def _affixes(self) -> Sequence[Affix]:
+        return (*self._prefixes, *self._suffixes)
+
+    @property
+    def _conditions(self) -> Iterable[Condition]:
+        return dict.fromkeys(affix.condition for affix in self._affixes)
+
+    def _divide_conditions(self) -> None:
+        """Divide affixes by the conditions for their UTF-16 units."""
+        if self._options.is_reversed:
+            raise UnsupportedError("the dictionary has COMPLEXPREFIXES and characters after U+FFFF; expected one of them; remove these")
+        self._prefixes, self._suffixes = (
+            tuple(replace(affix, condition=units) for affix in affixes for units in in_units(affix.condition, from_end=from_end))
+            for affixes, from_end in ((self._prefixes, False), (self._suffixes, True))
+        )
 
     def _need_text(self) -> None:
         """Refuse bytes outside of the encoding in options; the reader refuses them in words."""
@@ -170,7 +189,7 @@ class _Builder:
         for affix in self._affixes:
             yield affix.strip
             yield affix.add
-        yield from {char for part in self._parts for char in part.chars}
+        yield from {char for part in {*chain.from_iterable(self._conditions)} for char in part.chars}
         for conversion in options.input_conversions:
             yield from conversion
         for replacement in options.replacements:
@@ -181,7 +200,7 @@ class _Builder:
     def table(self) -> SpellerTable:
         """The table."""
         words = [*self._homonyms]
-        suffixes, prefixes = _by_addition(self._dictionary.suffixes, reverse=True), _by_addition(self._dictionary.prefixes, reverse=False)
+        suffixes, prefixes = _by_addition(self._suffixes, reverse=True), _by_addition(self._prefixes, reverse=False)
         texts = (words, *([text for text in group if text] for group in (suffixes, prefixes)))
         sets = [*map(self._symbols.strings, texts)]
         rows = rows_of(sets, len(self._symbols))
@@ -276,7 +295,7 @@ class _Builder:
         rows = []
         for part in self._parts:
             row = np.zeros(width, np.uint8)
-            row[[self._symbols[char] for char in part.chars if char <= "\uffff"]] = 1
+            row[self._symbols.known(part.chars)] = 1
             rows.append(np.packbits(row ^ part.is_negated, bitorder="little"))
         return np.array(rows, np.uint8).reshape(-1, width // 8).view("<u8").astype(np.uint64)
 
@@ -353,10 +372,10 @@ class _Builder:
 
 
 def _by_addition(affixes: Iterable[Affix], *, reverse: bool) -> dict[str, list[Affix]]:
-    """The affixes by the string that they add, which is reversed for suffixes. The later affix is tried first."""
+    """The affixes by the string that they add; for suffixes, its units are reversed. The later affix is tried first."""
     found: dict[str, list[Affix]] = {}
     for affix in affixes:
-        found.setdefault(affix.add[::-1] if reverse else affix.add, []).insert(0, affix)
+        found.setdefault(units_of(affix.add)[::-1] if reverse else affix.add, []).insert(0, affix)
     return found
 
 

@@ -52,11 +52,20 @@ class Symbols:
         """The symbols of a text."""
         return [*map(self._numbers.__getitem__, map(ord, text) if text.isascii() else memoryview(text.encode("utf-16-le")).cast("H"))]
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether characters after U+FFFF, which are pairs of units, have symbols."""
+        return any(0xD800 <= unit < 0xE000 for unit in self.units)
+
+    def known(self, chars: Iterable[str]) -> list[int]:
+        """The symbols of characters, without those that have none."""
+        return [self._numbers[unit] for unit in map(ord, chars) if unit in self._numbers]
+
     def strings(self, texts: Sequence[str]) -> Strings:
-        """The symbols of many texts."""
+        """The symbols of many texts, in which units may be separate characters."""
         numbers = np.zeros(1 << 16, np.int64)
         numbers[self.units] = np.arange(1, len(self))
-        found = numbers[np.frombuffer("".join(texts).encode("utf-16-le"), "<u2")]
+        found = numbers[np.frombuffer("".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")]
         sizes = (len(text) + sum(char > "\uffff" for char in text) if max(text, default="") > "\uffff" else len(text) for text in texts)
         lengths = np.fromiter(sizes, np.int64, len(texts))
         return Strings(found, np.cumsum(lengths) - lengths, lengths)

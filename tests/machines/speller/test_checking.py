@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.machines.spelling import ALPHABET, DICTIONARIES, RARE, definition, written_to
+from support.machines.spelling import ALPHABET, DICTIONARIES, PAIRS, RARE, definition, written_to
 from support.sources.random_spelling import random_case, recorded
 from support.tiers import sample
 
@@ -24,6 +24,15 @@ def test_dictionaries_with_all_options(name: str, tmp_path: Path) -> None:
     words += [word.capitalize() for word in words[:100]] + [word.upper() for word in words[100:200]]
     check = definition(aff).check
     assert fst.Speller(speller(aff)).check_batch(words).tolist() == [*map(check, words)]
+
+
+def test_characters_of_two_units(tmp_path: Path) -> None:
+    """With affixes and conditions of characters after U+FFFF, the kernel accepts the words that the definition accepts."""
+    aff, letters = written_to(tmp_path, PAIRS), ["a", "b", "s", "t", "é", "𞤢", "𞤣", "😀", "😁"]
+    words = [affix + word + ending for word in PAIRS.drawn(Random(1), 500, letters) for affix in ("", "𞤢") for ending in ("", "𞤢s", "t")]
+    check = definition(aff).check
+    found = fst.Speller(speller(aff)).check_batch(words).tolist()
+    assert (found == [*map(check, words)], any(found)) == (True, True)
 
 
 def test_flag_of_two_options(tmp_path: Path) -> None:

@@ -145,14 +145,14 @@ def test_candidates_are_bounded(tmp_path: Path) -> None:
 
 
 def test_endless_affixes_are_refused(tmp_path: Path) -> None:
-    """A table whose automaton of suffixes has a cycle is refused when its affixes are read."""
-    table = speller(written(tmp_path, "SET UTF-8\nSFX S Y 1\nSFX S 0 s .\n", "1\nhello/S\n"))
+    """A table whose automaton of suffixes has cycles is refused when its affixes are read."""
+    table = speller(written(tmp_path, "SET UTF-8\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\n", "1\nhello/S\n"))
     root, entries = int(table.named_options.suffix_root), table.entries.copy()
-    slot = root + int(np.flatnonzero(ENTRY.labels_of(entries[root + 1 :]) == np.arange(len(entries) - root - 1))[0]) + 1
-    entries[slot] = int(entries[slot]) & ~ENTRY.max_target | root
+    for slot in (root + 1 + np.flatnonzero(ENTRY.labels_of(entries[root + 1 :]) == np.arange(len(entries) - root - 1))).tolist():
+        entries[slot] = int(entries[slot]) & ~ENTRY.max_target | root
     forged = replace(table, entries=entries)
     forged.prove()
-    with pytest.raises(fst.TableError, match="reads too many affixes; expected one for each of 1 lists"):
+    with pytest.raises(fst.TableError, match="reads too many affixes; expected one for each of 2 lists"):
         fst.Speller(forged).suggest("hxxlo", style="hunspell")
 
 

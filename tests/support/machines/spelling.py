@@ -214,6 +214,33 @@ abt/f
 tabt/f
 """,
 )
+PAIRS = Dictionary(  # characters after U+FFFF, which are two units, in stems, affixes and conditions
+    """SET UTF-8
+SFX A Y 4
+SFX A 0 𞤢s [^𞤢a]
+SFX A 0 𞤣𞤢/B [𞤣𞤢a]
+SFX A 𞤢 𞤣 .[𞤣b]𞤢
+SFX A 0 😀 [^𞤣]b
+SFX B Y 2
+SFX B 0 t [^😀]
+SFX B 𞤢 é𞤢 𞤢
+PFX P Y 3
+PFX P 0 𞤢 [^𞤢b]
+PFX P 𞤢 😀a 𞤢[𞤣a]
+PFX P 0 𞤣 .b
+""",
+    """9
+a/AP
+b/A
+𞤢/AP
+𞤣𞤢/AP
+𞤢𞤣/AP
+a𞤢/AB
+b𞤣𞤢/AP
+😀/AP
+ab😀b/AP
+""",
+)
 DICTIONARIES = {"affixes": AFFIXES, "compounds": COMPOUNDS, "rules": RULES, "reversed words": REVERSED}
 ALPHABET = (
     *("a", "b", "ab", "ba", "t", "s", "e", "y", "i", "is", "tab", "ye", "un", "re", "x", "ü", "é", "o", "nett", "aft", "tt", "so"),
