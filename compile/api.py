@@ -87,17 +87,17 @@ def bpe(
     """Compile a BPE vocabulary, over bytes or over characters.
 
     Every string gets the same ids as from the library that defines the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
-    ``transformers.AutoTokenizer.from_pretrained`` for a folder, `tiktoken` for its encodings, `mistral-common` for a ``tekken.json``, and
-    `sentencepiece` for a ``.model``.
+    ``transformers.AutoTokenizer.from_pretrained`` for a folder, `tiktoken` for its encodings, `mistral-common` for a ``tekken.json``,
+    `sentencepiece` for a ``.model``, and `rwkv` for a ``rwkv_vocab_NAME.txt``, whose texts become the longest tokens from left to right.
 
     A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens, so pass them as options. A file with the name of
     an encoding, such as ``cl100k_base.tiktoken``, needs no options. Sources other than ``.tiktoken`` files are complete and accept no
     options.
 
     Args:
-        source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json`` or a ``.model`` of `sentencepiece`, possibly packed with gzip;
-            a folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; a live tokenizer of
-            `tokenizers` or `transformers`; or the name of a model on the Hugging Face Hub, if no file has this name.
+        source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json``, a ``.model`` of `sentencepiece` or a vocabulary of RWKV,
+            possibly packed with gzip; a folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``;
+            a live tokenizer of `tokenizers` or `transformers`; or the name of a model on the Hugging Face Hub, if no file has this name.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression whose matches are the pre-tokens, in the syntax of tiktoken; it replaces the pattern of the
             encoding.

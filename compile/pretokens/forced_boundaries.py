@@ -15,6 +15,7 @@ characters are {a, b} and {x, y}. z and the full stop are alone, and ! and ? are
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
@@ -33,6 +34,9 @@ GROUPS = 3  # the number of groups of joined characters that are a class each
 NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # kinds of classes; BEHIND: joined to a space before it; OTHERS and above: groups
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # ranges in which each sign is a class
 UNKNOWN = "unknown"  # the class of characters that are in no token
+# The bytes of incomplete characters, decoded as lone surrogates; and such bytes next to a whole character, or at the start of another one.
+PARTS = re.compile("[\udc80-\udcff]+")
+PARTIAL = re.compile("[\udc80-\udcff][^\udc80-\udcbf]|[^\udc80-\udcff][\udcc0-\udcff]")
 
 Pair = tuple[str, str]
 
@@ -78,6 +82,17 @@ def between_paths(tokens: Iterable[str], known: Collection[str], *, before_space
         return right not in whitespace and ((left, right) in joined or {left, right} <= loose)
 
     return _splitter(classes, len(numbers), joins)
+
+
+def between_bytes(tokens: Iterable[bytes]) -> Splitter | None:
+    """Build a splitter for a longest match over bytes whose boundaries no token crosses; None if a token has a whole character next to a
+    part of another character, because such parts have no classes.
+    """
+    texts = [token.decode(errors="surrogateescape") for token in tokens]
+    if any(PARTIAL.search(text) for text in texts):
+        return None
+    whole = [part for text in texts for part in PARTS.split(text)]
+    return between_paths(whole, {*"".join(whole)}, before_spaces=False)
 
 
 def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int], bool]) -> Splitter:

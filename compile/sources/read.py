@@ -11,7 +11,7 @@ from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import beginning, contents, parse_json, read_text
-from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
+from fst.compile.sources import live, rwkv, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.gguf import header as gguf
 from fst.compile.sources.inputs import CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
@@ -153,6 +153,10 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if suffix == RANKS or tiktoken.is_ranks(text):
         need_kind("BPE", kind)
         return _of_ranks(text, path, given)
+    if rwkv.is_vocabulary(text):
+        need_kind("BPE", kind)
+        _refuse(given, f"{path} contains it")
+        return rwkv.of_text(text, path)
     if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):
         return _of_json(parse_json(text, path), path, given, kind)
     if kind == "BPE":

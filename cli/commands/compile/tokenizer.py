@@ -75,8 +75,8 @@ tiktoken_options = with_options(
 def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile a tokenizer, keywords, a dictionary or rules into a table.
 
-    SOURCE is a vocabulary: tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json, NAME.model or NAME.gguf; a folder, as for AutoTokenizer;
-    or a name on the Hugging Face Hub. Other tables have COMMANDs.
+    SOURCE is a vocabulary: tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json, NAME.model, NAME.gguf, rwkv_vocab.txt; a folder, as for
+    AutoTokenizer; or a name on the Hub. Other tables have COMMANDs.
 
     \b
     Examples:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL
+from fst.compile.machines.bpe import longest_match
 from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Merges, canonical_tokens, pairs_of_ranks
 from fst.compile.machines.bpe.item_sets import States, close, lay_out
 from fst.compile.machines.bpe.model import BpeModel
@@ -76,7 +77,8 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     text = TextPipeline(tuple(stated.normalizers or ()), tuple(stated.pre_tokenizers or ()))
     metadata, arrays = table.metadata, dict[str, NDArray[Any]]()
     if metadata.model.letters.are_bytes:
-        found, by, split = text_of_bytes(text, added)
+        longest = table.contents[: metadata.model.model_tokens] if metadata.model.longest_match else None
+        found, by, split = text_of_bytes(text, added, longest)
         arrays, window_bits = splitter_arrays(split, table)
         metadata = replace(metadata, automaton=replace(metadata.automaton, window_bits=window_bits))
     else:
@@ -96,7 +98,9 @@ def _listed(model: BpeModel) -> Merges:
 
 
 def _states(model: BpeModel, listed: Merges, tokens: CanonicalTokens) -> States:
-    """The automaton of the merges. A partial character is represented by the number of its last byte."""
+    """The automaton of the merges, or of the longest match. A partial character is represented by the number of its last byte."""
+    if model.longest_match:
+        return longest_match.states_of(tokens.tokens)
     states = close(tokens)
     if model.letters.are_bytes:
         return states
@@ -114,10 +118,10 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 def _word_table(model: BpeModel, tokens: CanonicalTokens) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The arrays ``words`` and ``displacements``, a hash table of the pre-tokens that become a single token.
 
-    Without `ignore_merges`, the table contains only canonical tokens; with `ignore_merges`, it contains all tokens.
+    The table contains only canonical tokens; with `ignore_merges` or with a longest match, it contains all tokens.
     """
     spelled, left = tokens.tokens, tokens.left
-    is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
+    is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges | model.longest_match)
     is_whole[len(model.vocabulary) :] = False
     return word_table(spelled.symbols, spelled.starts[is_whole], spelled.lengths[is_whole], spelled.ids[is_whole])
 
@@ -132,7 +136,7 @@ def _model_metadata(source: Source[BpeModel], tokens: CanonicalTokens, words: ND
         ignore_merges=model.ignore_merges,
         letters=model.letters,
         fallbacks=model.fallbacks,
-        joins_words=is_cut_by_tokens(source),
+        joins_words=model.longest_match or is_cut_by_tokens(source),
         missing_bytes=len(model.missing),
         unk_id=model.names[model.unk_token] if model.missing and model.unk_token is not None else None,
         unk_token=model.unk_token,
@@ -142,6 +146,7 @@ def _model_metadata(source: Source[BpeModel], tokens: CanonicalTokens, words: ND
         end_of_word_suffix=model.letters.spelled(model.affixes.suffix),
         long_pretokens=_long_pretokens(model, tokens, words),
         sentencepiece=source.sentencepiece,
+        longest_match=model.longest_match or None,
     )
 
 

@@ -47,6 +47,7 @@ class BpeModel:
         dropout: the source's probability of skipping a merge. The table contains the probability, but encoding ignores it.
         letters: the letters that represent bytes in the names of tokens; this also determines whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` whose only token is a fallback.
+        longest_match: whether texts become the longest tokens from left to right, instead of the results of merges.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -62,6 +63,7 @@ class BpeModel:
     dropout: float = 0.0
     letters: Letters = BYTE_LETTERS
     fallbacks: int = 0
+    longest_match: bool = False
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any], letters: Letters = BYTE_LETTERS) -> BpeModel:
@@ -98,6 +100,12 @@ class BpeModel:
         names = {spelled(token): number for token, number in ranks.items()}
         vocabulary = {token: number for token, number in ranks.items() if token}  # no text contains the empty token
         return cls(vocabulary, merges=None, ignore_merges=True, names={**names, **others})
+
+    @classmethod
+    def of_longest_match(cls, vocabulary: Mapping[bytes, int]) -> BpeModel:
+        """Create a model of a greedy longest match over bytes from its tokens and their ids."""
+        names = {spelled(token): number for token, number in vocabulary.items()}
+        return cls(vocabulary, merges=(), ignore_merges=False, names=names, longest_match=True)
 
     @property
     def tokens(self) -> Mapping[str, int]:
@@ -153,8 +161,11 @@ class BpeModel:
 
     @cached_property
     def missing(self) -> Sequence[int]:
-        """The bytes that can occur in UTF-8 text but have no token for some position in a pre-token."""
-        names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
+        """The bytes that can occur in UTF-8 text but have no token for some position in a pre-token; for a longest match, all bytes without
+        a token.
+        """
+        possible = range(256) if self.longest_match else UTF8_BYTES
+        names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in possible)
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
     def _check_unknown(self, lacking: str) -> None:
@@ -177,7 +188,7 @@ class BpeModel:
 
     def _check_missing_bytes(self, lacking: str) -> None:
         """Raise an error, with a message that begins with `lacking`, if the model does not allow bytes without a token."""
-        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback}
+        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "longest match": self.longest_match}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
             raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
-from fst.compile.pretokens.forced_boundaries import between_merges
+from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
 from fst.compile.pretokens.sequences import chained, in_sequence
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
@@ -49,11 +49,16 @@ def _around_space(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequen
 
 def text_of(source: Source[BpeModel]) -> Text:
     """Compile the text pipeline of a source: added tokens, normalizer and splitter."""
-    return text_of_bytes(source.text, source.added) if source.model.letters.are_bytes else _text_of_characters(source)
+    if not source.model.letters.are_bytes:
+        return _text_of_characters(source)
+    return text_of_bytes(source.text, source.added, source.model.vocabulary if source.model.longest_match else None)
 
 
-def text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
-    """Compile the text pipeline of a byte-level BPE."""
+def text_of_bytes(text: TextPipeline, added: AddedTokens, longest: Iterable[bytes] | None = None) -> Text:
+    """Compile the text pipeline of a byte-level BPE; `longest`: the tokens of a longest match, which determine where texts are cut."""
+    if longest is not None:
+        added, by, split = _text_by(text, added, text.normalizers)
+        return added, by, between_bytes(longest) or split
     if any(map(makes_white_space, text.normalizers)):
         with suppress(UnsupportedError):
             return _without_white_space(text, added)

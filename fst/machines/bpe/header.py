@@ -55,6 +55,7 @@ class BpeModel:
         byte_fallback: whether the source has fallback tokens for bytes.
         sentencepiece: the types and scores of the pieces in a model of ``sentencepiece``; None for other sources.
         tuning: the number and the origin of tuned words; None if the table is not tuned.
+        longest_match: True if texts become the longest tokens from left to right, without merges; None for BPE.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
@@ -74,6 +75,7 @@ class BpeModel:
     long_pretokens: Sequence[int] = stored_as(IDS, "long_pieces")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
     tuning: Tuning | None = stored_unless_none(TUNING)
+    longest_match: bool | None = stored_unless_none(FLAG)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ def document(table: BpeTable) -> Json:
 def model_of(table: BpeTable) -> Json:
     """Make the model of a ``tokenizer.json``."""
     model = table.metadata.model
+    if model.longest_match:
+        raise UnsupportedError("a table of longest matches has no tokenizer.json: tokenizers has no such model; save the table instead")
     return {
         "type": "BPE",
         "dropout": model.dropout or None,

@@ -85,10 +85,11 @@ class CertainTokens(Pretokens):
     def can_read(table: BpeTable) -> bool:
         """Whether the tokens depend only on the bytes of the pre-token. A normalizer may have mapped and composed its characters."""
         model, by = table.metadata.model, table.metadata.text.normalizer
+        is_joined = model.joins_words and not model.longest_match
         changes = (by and (by.edits or not by.is_plain or table.metadata.added_tokens.contextual)) or (
             model.missing_bytes or model.continuing_subword_prefix or model.end_of_word_suffix
         )
-        return table.has_automaton and not changes and not len(table.byte_kinds) and not table.drops_bytes and not model.joins_words
+        return table.has_automaton and not changes and not len(table.byte_kinds) and not table.drops_bytes and not is_joined
 
     def count(self, text: str, ids: Ids) -> int:
         """The number of certain tokens of a text that begins with a pre-token, and may continue. `ids`: int32[n], the ids of the text."""

@@ -122,6 +122,8 @@ class BpeTokenizer(PretokenTokenizer):
     def _random_runner(self, randomness: Dropout, with_spans: bool) -> Runner:
         if not randomness.probability:
             return self._spans_runner if with_spans else self._ids_runner
+        if self._table.metadata.model.longest_match:
+            raise UnsupportedError("dropout is a probability of skipping merges; the table takes the longest tokens: leave dropout out")
         if len(self._table.byte_kinds):
             raise UnsupportedError("dropout with a pre_tokenizer Digits after ByteLevel: its merges would be skipped as in whole pieces")
         if with_spans:

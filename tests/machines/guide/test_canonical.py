@@ -38,7 +38,7 @@ from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import marked as marked_tokens
 from fst.machines.guide.vocabulary import vocabulary_of
 
-SMALL = ("bpe automaton", "bpe ranks")
+SMALL = ("bpe automaton", "bpe ranks", "bpe longest match")
 REFUSED = {
     "word level": "decoding does not join",
     "wordpiece auto": "marks",

@@ -42,6 +42,7 @@ def bare(tok: Any, text: str) -> list[int]:
     [
         ("bpe automaton", "ab 1'"),
         ("bpe affixes", "abc "),
+        ("bpe longest match", "ab 1é"),
         ("bpe characters", "ab é"),
         ("unigram", "ab日 "),
         ("wordpiece added", "u<s>x"),
@@ -83,6 +84,7 @@ def test_certain_ids_inside_a_composed_word(form: str, tmp_path: Path) -> None:
         ("bpe automaton", "ab1' ", 3),
         ("bpe ignored merges", "ab ", 4),
         ("bpe ranks", "ab ", 4),
+        ("bpe longest match", "ab1", 4),
         ("bpe dropped text", "ab ", 4),
     ],
 )

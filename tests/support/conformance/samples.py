@@ -17,6 +17,7 @@ import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 from support.machines.spellers import drawn_speller
 from support.machines.spelling import ALPHABET, DICTIONARIES, Dictionary, written_to
+from support.sources.rwkv import written
 from support.tiers import thinned
 
 from fst.bridge.tuning import tuned
@@ -201,6 +202,11 @@ def _tiktoken(folder: Path) -> Any:
     return bpe(path, pattern=GPT2, special={"<s>": 300, "<mask>": 301})
 
 
+def _longest_match(folder: Path) -> Any:
+    """Compile a vocabulary of RWKV."""
+    return bpe(written(folder, [b"ab", b" ab", b"abab1", "é".encode(), "aé".encode(), b"11", b"\xe4\xb8"]))
+
+
 def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
     """A function that compiles a model of `sentencepiece`."""
 
@@ -286,6 +292,7 @@ UNTUNED: Mapping[str, Sample] = {
     "bpe normalized": Sample("bpe", _document(_with_added({**BYTES, "normalizer": NORMALIZERS})), BYTE_PARTS),
     "bpe affixes": Sample("bpe", _document(_affixes()), BYTE_PARTS),
     "bpe ranks": Sample("bpe", _tiktoken, BYTE_PARTS),
+    "bpe longest match": Sample("bpe", _longest_match, BYTE_PARTS),
     "bpe edits": Sample("bpe", _document(_with_added({**BYTES, "normalizer": EDITS})), BYTE_PARTS),
     "bpe dropped text": Sample("bpe", _document({**BYTES, "pre_tokenizer": DROPPING}), BYTE_PARTS),
     "bpe missing bytes": Sample("bpe", _document(_lacking(BYTES, "11\u00a9")), BYTE_PARTS),

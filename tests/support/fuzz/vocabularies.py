@@ -12,7 +12,7 @@ from typing import Any
 from support.conformance.samples import FLAGGED, GPT2, MERGES, SCORES, unigram_document
 from support.fuzz.reader import Reader, joined
 from support.machines.documents import TOKENS, byte_level, over_characters
-from support.sources import gguf
+from support.sources import gguf, rwkv
 
 import fst
 from fst.compile import bpe, tokenizer, wordpiece
@@ -113,6 +113,10 @@ def _ranks() -> Sequence[bytes]:
     return [b"".join(b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens))]
 
 
+def _rwkv() -> Sequence[bytes]:
+    return [rwkv.text_of(rwkv.vocabulary([b"ab", b" ab", b"abab", "é".encode(), b"\xe4\xb8"])).encode()]
+
+
 def _tekken() -> Sequence[bytes]:
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b" ab"]
     vocabulary = [{"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None} for rank, token in enumerate(tokens)]
@@ -153,6 +157,7 @@ READERS = {
         lambda folder: used(wordpiece(folder / "vocab.txt")), lambda: ["\n".join(dict.fromkeys(TOKENS)).encode()], ("vocab.txt",)
     ),
     "folder": Reader(lambda folder: used(tokenizer(folder)), _folders, FOLDER),
+    "rwkv": Reader(lambda folder: used(bpe(folder / "a.txt")), _rwkv, ("a.txt",)),
     "tiktoken": Reader(lambda folder: used(bpe(folder / "a.tiktoken", pattern=GPT2, special={"<s>": 300})), _ranks, ("a.tiktoken",)),
     "tekken": Reader(lambda folder: used(bpe(folder / "tekken.json")), _tekken, ("tekken.json",)),
     "sentencepiece": Reader(lambda folder: used(tokenizer(folder / "a.model")), _models, ("a.model",)),
