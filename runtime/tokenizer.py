@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError, counted
+from fst.errors import counted
 from fst.runtime.decoder import DecodeStream, row_of
 from fst.runtime.model_inputs.call import Caller
 from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
 from fst.runtime.public_class import PublicClass
 from fst.runtime.sessions.encoder import SessionEncoder
-from fst.runtime.text.decoder import decoded
+from fst.runtime.text.decoder import JoinedStream, decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import special_ids
 from fst.tables.decoder_steps import PIECES
@@ -342,17 +342,16 @@ class Tokenizer(PublicClass, SessionEncoder):
             A stream with the methods `write` and `close`; it returns each character as soon as the character's bytes are complete.
 
         Raises:
-            UnsupportedError: the decoded text of a token depends on the tokens next to it, as in WordPiece.
+            UnsupportedError: the decoder changes the text as a whole, for example a `Replace` after `Fuse`.
         """
         return self._stream_of(skip_special_tokens)
 
     def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:
         if self._by_steps:
             return self._by_steps[skip_special_tokens].stream()
-        if self._settings.decoder is None:
-            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with spaces; decode all ids at once")
-        kind = self._table.kind
-        raise UnsupportedError(f"decode_stream of {kind} tables: the text of a token depends on its neighbours; decode all ids at once")
+        decoder = self._metadata.settings.decoder
+        assert not isinstance(decoder, StepsDecoder)
+        return JoinedStream(self._names(skip_special_tokens), decoder)
 
     @property
     def _has_control(self) -> bool:
@@ -371,10 +370,18 @@ class Tokenizer(PublicClass, SessionEncoder):
     def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
         if self._by_steps:
             return self._by_steps[skip_special_tokens].text(ids)
-        skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names = self._tokens_by_id
-        tokens = [names[number] for number in row_of(ids) if number in names and number not in skipped]
+        names = self._names(skip_special_tokens)
+        tokens = [names[number] for number in row_of(ids) if number in names]
         return decoded(tokens, self._metadata.settings.decoder)
+
+    def _names(self, skip_special_tokens: bool) -> Mapping[int, str]:
+        """The token of each id that is decoded."""
+        return self._spoken if skip_special_tokens else self._tokens_by_id
+
+    @Lazy
+    def _spoken(self) -> Mapping[int, str]:
+        """The token of each id, without the ids of special tokens."""
+        return {number: name for number, name in self._tokens_by_id.items() if number not in self._skipped}
 
     def _decoded_rows(self, sequences: Iterable[Any], skip_special_tokens: bool) -> list[str]:
         if self._by_steps:

@@ -12,6 +12,7 @@ compiler explores both automata over all texts, and refuses the splits unless tw
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -20,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.pretokens.automata import Automaton, Step, explored, reduced, whole
+from fst.compile.pretokens.automata import Automaton, Step, at_edges, explored, reduced, whole
 from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.splits import steps
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.text.components import Component
+from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
 from fst.text.splitter import DEAD, START, Splitter
 
@@ -54,6 +57,31 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
     """
     budget = Budget()
     return chained([total(split_of(part, absent, budget), budget) for part in parts], budget)
+
+
+def of_words(parts: Sequence[Component]) -> Sequence[Splitter]:
+    """Compile the pre-tokenizers of a model of words into splitters, each for the pre-tokens of the previous one. Empty if an alphabet
+    can express the cuts. `parts`: from `fst.compile.text.pre_tokenizers.components`.
+    """
+    with suppress(UnsupportedError):
+        Splits(parts)
+        return ()
+    return in_groups([step for part in parts for step in steps(part)])
+
+
+def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Sequence[Splitter]:
+    """Compile splits in sequence into the fewest splitters. `fst.text.normalizer.EDGE` separates the pre-tokens of a splitter, and each
+    later splitter cuts there first. The arguments are those of `in_sequence`.
+    """
+    budget = Budget()
+    found: list[Splitter] = []
+    for part in parts:
+        split = total(split_of(part, absent, budget), budget)
+        try:
+            found[-1:] = [composed(found[-1], split, budget)] if found else [split]
+        except UnsupportedError:
+            found.append(composed(at_edges(), split, budget))
+    return found
 
 
 def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:

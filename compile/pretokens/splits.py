@@ -16,13 +16,15 @@ from typing import Any
 
 from fst.compile.text import pre_tokenizers
 from fst.compile.text.characters import reference
-from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
+from fst.compile.text.components import COUNT, FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.header import PREFIX_SPACE
 
 KNOWN: Fields = {
     **pre_tokenizers.KNOWN,
     "Split": {"pattern": MAPPING, "behavior": STRING, "invert": FLAG},
+    "CharDelimiterSplit": {"delimiter": STRING},
+    "FixedLength": {"length": COUNT},
     "ByteLevel": {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG_OR_NULL},
 }
 Pattern = str
@@ -71,6 +73,10 @@ def steps(part: Component) -> Parts:
         return (*prefixed, *split, BYTES)
     if kind == "Split":
         return (_checked(part),)
+    if kind == "CharDelimiterSplit":
+        return (_checked({**_split("", "Removed"), "pattern": {"String": part["delimiter"]}}),)
+    if kind == "FixedLength":
+        return (_split(f"[\\s\\S]{{1,{part['length']}}}"),)
     if kind == "Digits":
         return (_split(_class("numeric"), "Isolated" if part["individual_digits"] else "Contiguous"),)
     if kind == "Punctuation":
@@ -90,6 +96,8 @@ def _checked(part: Component) -> dict[str, Any]:
     pattern = part["pattern"]
     if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
         raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
+    if "" in pattern.values() and not (part["behavior"] == "Removed" and part["invert"]):  # an empty match before each character
+        return _split(r"[\s\S]")
     return {**part, "behavior": _behavior(part)}
 
 

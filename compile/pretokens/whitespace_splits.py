@@ -35,7 +35,7 @@ from fst.compile.pretokens.sequences import in_sequence, split_of
 from fst.compile.pretokens.splitter import spelled
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
-from fst.compile.text.folding import is_character
+from fst.compile.text.folding import characters_of
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import ContextualToken
 from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Normalizer
@@ -81,7 +81,7 @@ def makes_white_space(part: Component) -> bool:
     """
     if part["type"] != "Replace" or not part["content"]:
         return False
-    return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
+    return characters_of(part["pattern"]) is None and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
 
 
 def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, ContextualToken], split: Splitter) -> None:

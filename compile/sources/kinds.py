@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from fst.compile.pretokens import metaspace, splits
+from fst.compile.pretokens import metaspace, sequences, splits
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
 from fst.compile.text.source import Model, TextPipeline
@@ -34,7 +34,8 @@ class Kind(NamedTuple):
 
 
 def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
-    return TextPipeline(folding.components(normalizer), pre_tokenizers.components(pre_tokenizer))
+    parts = pre_tokenizers.components(pre_tokenizer)
+    return TextPipeline(folding.components(normalizer, folding.WITH_PREPEND), parts, sequences.of_words(parts))
 
 
 def _characters(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:

@@ -85,20 +85,21 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
 
 def _decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
     """Convert the decoder of a file. `part`: the decoder in the file; None if the file has none. `supported`: the type of decoder that
-    tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
+    tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`).
     """
     if part is None:
         return None
     parts = _flat(part)
     types = [kind_of(found, "decoder") for found in parts]
+    if types == [Decoder.kind]:
+        return _wordpiece(parts[0])
     if types == [supported]:
-        return _byte_level(parts[0]) if supported == BYTE_LEVEL.kind else _wordpiece(parts[0])
-    if supported == Decoder.kind:
-        raise UnsupportedError(f"decoder {cut(kind_of(part, 'decoder'))}: only {supported} is supported")
+        return _byte_level(parts[0])
     for kind in types:
         if kind not in KNOWN:
             others = "" if len(parts) == 1 else " in a Sequence with others"
-            raise UnsupportedError(f"decoder {cut(kind)}{others}: supported are {supported} alone, and {', '.join(KNOWN)}")
+            alone = " and ".join(dict.fromkeys((Decoder.kind, supported)))
+            raise UnsupportedError(f"decoder {cut(kind)}{others}: supported are {alone} alone, and {', '.join(KNOWN)}")
     steps = [_step(found) for found in parts]
     if not are_steps(steps):
         raise ValueError(f"the decoder has a step that is malformed, or too many of them: {quoted(steps)}")

@@ -26,6 +26,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.tables.header import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
 from fst.text.added_tokens import MAX_CONTEXTUAL
 from fst.text.alphabet import BREAK, ISOLATED, Alphabet
+from fst.text.normalizer import NormalizerSteps
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
@@ -119,82 +120,92 @@ def _has_flags(token: ContextualToken) -> bool:
     return any(getattr(token, flag) for flag in CONTEXTUAL_FLAGS)
 
 
-def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]]:
-    """The symbols of each contextual token in normalized words."""
-    if not contextual:
-        return []
-    _need_fixed_symbols(alphabet, contextual)
-    raw_strips = any(token.rstrip and not token.normalized for token in contextual.values())
-    found = {content: _pattern(alphabet, content, token, raw_strips) for content, token in contextual.items()}
-    normalized = {content: pattern for content, pattern in found.items() if contextual[content].normalized}
-    _need_one_white_space(normalized, normal)
-    _need_different(normalized)
-    return list(found.values())
+def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]] | None:
+    """The symbols of each contextual token in normalized words. None if a text may contain such a token although the symbols do not occur,
+    or the other way round; then all texts that may contain a token (`may_hold`) are normalized step by step.
+    """
+    found = [_pattern(alphabet, content) for content in contextual]
+    return found if not contextual or _decide(found, alphabet, contextual, normal) else None
 
 
-def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse pipelines in which the symbols of a token depend on the characters next to it, and tokens that are too long in total."""
-    first = f"added token {quoted(next(iter(contextual)))}"
-    if alphabet.fences:
-        raise UnsupportedError(f"{first} with a pre_tokenizer that splits where characters of two kinds meet")
-    if alphabet.composition:
-        raise UnsupportedError(f"{first} with a normalizer that composes letters")
-    if sum(map(len, contextual)) > MAX_CONTEXTUAL:
-        what = "that are found in normalised text, or depend on what stands around them"
-        raise UnsupportedError(f"added tokens {what}, of more than {MAX_CONTEXTUAL} characters together")
-    if any(token.lstrip or token.rstrip for token in contextual.values()):
-        _need_white_space_between_words(alphabet)
-
-
-def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse two tokens that are equal after normalization, because `tokenizers` finds one of the two at random."""
-    first: dict[tuple[int, ...], str] = {}
-    for content, pattern in normalized.items():
-        if first.setdefault(pattern, content) != content:
-            both = f"{quoted(first[pattern])} and {quoted(content)}"
-            raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
-
-
-def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with whitespace inside, unless normalization makes all whitespace equal: every space becomes one symbol."""
+def _decide(
+    found: Sequence[tuple[int, ...]], alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization
+) -> bool:
+    """Whether the symbols of contextual tokens decide where the tokens are."""
+    codes = np.array([*{ord(char) for content in contextual for char in content}])
+    if alphabet.fences or alphabet.composition or sum(map(len, contextual)) > MAX_CONTEXTUAL:
+        return False
+    if alphabet.ranks[np.isin(alphabet.codes, codes)].any():  # canonical ordering may move a mark of a token
+        return False
+    if any(token.lstrip or token.rstrip for token in contextual.values()) and not _splits_at_white_space(alphabet):
+        return False
+    normalized = [pattern for pattern, token in zip(found, contextual.values(), strict=True) if token.normalized]
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
-    for content, pattern in normalized.items():
-        if BREAK in pattern and len(kinds) > 1:
-            kept = "a normalizer keeps white space as it is, and the token holds some"
-            raise UnsupportedError(f"added token {quoted(content)} with normalized: {kept}")
+    if any(BREAK in pattern for pattern in normalized) and len(kinds) > 1:  # symbols do not tell apart the kinds of whitespace in a token
+        return False
+    return len({*normalized}) == len(normalized) and not any(BREAK in (pattern[0], pattern[-1]) for pattern in normalized)
 
 
-def _need_white_space_between_words(alphabet: Alphabet) -> None:
+def _splits_at_white_space(alphabet: Alphabet) -> bool:
     left = alphabet.symbols_of(np.array([ord(char) for char in WHITE_SPACE]))
-    if np.any((left >= 0) & (left != BREAK)):
-        raise UnsupportedError("added tokens with lstrip or rstrip without a pre_tokenizer that splits at all white space")
+    return not np.any((left >= 0) & (left != BREAK))
 
 
-def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strips: bool) -> tuple[int, ...]:
+def _pattern(alphabet: Alphabet, content: str) -> tuple[int, ...]:
     codes = np.array(list(map(ord, content)))
     pattern = tuple(int(symbol) for row in alphabet.symbols_of(codes) for symbol in row if symbol >= 0)
     if not pattern:
         raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
-    if alphabet.ranks[np.isin(alphabet.codes, codes)].any():
-        raise UnsupportedError(f"added token {quoted(content)} has marks that canonical ordering may move")
-    if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
-        raise UnsupportedError(f"added token {quoted(content)} with normalized: it begins or ends with white space")
-    if raw_strips and token.lstrip and content[0] in WHITE_SPACE:
-        what = f"added token {quoted(content)} has lstrip and begins with whitespace"
-        raise UnsupportedError(f"{what}, which a token with rstrip may include")
     return pattern
 
 
-def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
+def may_hold(added: AddedTokens, alphabet: Alphabet) -> NDArray[np.bool_]:
+    """bool[0x110000]: characters one of which is in each text that contains a contextual token, unless the text contains a suspect of the
+    alphabet's composition. `added`: the tokens, after `completed`.
+    """
+    found = np.zeros(CODE_POINTS, bool)
+    for content, token in added.contextual.items():
+        # A character of normalized text is the image of a single character; letters are frequent, so others are preferred.
+        key = min(token.decoded if token.normalized else content, key=lambda char: (char.isalnum() or char in WHITE_SPACE, char))
+        code = ord(key)
+        found[code] = True
+        if token.normalized:
+            images = alphabet.symbols % ISOLATED
+            found[alphabet.codes[counts((images == code) & (alphabet.symbols >= 0)) > 0]] = True
+            found |= key in WHITE_SPACE  # several characters become a space
+    return found
+
+
+def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization, steps: NormalizerSteps | None) -> AddedTokens:
     """Add the fields of added tokens that depend on the text pipeline: the context, and the decoded spelling of normalized tokens.
 
-    The decoded spelling is the string for which `tokenizers` searches.
+    The decoded spelling is the string for which `tokenizers` searches. `steps`: the normalizers one by one, if these find the tokens; None
+    if symbols find them, which each character of a token determines separately.
     """
+
+    def spelling(content: str) -> str:
+        return steps.normalized(content)[0] if steps else _normalized(normal, content)
+
     contextual = {
-        content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)
-        for content, token in added.contextual.items()
+        content: replace(token, decoded=spelling(content) if token.normalized else content) for content, token in added.contextual.items()
     }
+    need_sound(contextual)
     return replace(added, contextual=contextual, context=_context(alphabet, contextual.values()))
+
+
+def need_sound(contextual: Mapping[str, ContextualToken]) -> None:
+    """Refuse added tokens between which `tokenizers` chooses at random, that match nothing, or that may share whitespace."""
+    first: dict[str, str] = {}
+    takes = {token.normalized for token in contextual.values() if token.rstrip}
+    for content, token in contextual.items():
+        if not token.decoded:
+            raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
+        if token.normalized and first.setdefault(token.decoded, content) != content:
+            both = f"{quoted(first[token.decoded])} and {quoted(content)}"
+            raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
+        if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
+            what = f"added token {quoted(content)} has lstrip and begins with whitespace"
+            raise UnsupportedError(f"{what}, which a token with rstrip may include")
 
 
 def _normalized(normal: Normalization, text: str) -> str:

@@ -20,6 +20,7 @@ from fst.compile.text.folding import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
 from fst.text.alphabet import BREAK, ISOLATED, Alphabet
+from fst.text.normalizer import EDGE
 from fst.text.reading import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
@@ -31,6 +32,7 @@ class Folded(NamedTuple):
 
     normalization: Normalization  # the normalizers alone
     alphabet: Alphabet  # normalizers and pre-tokenizers together, without added tokens
+    is_whole: bool = True  # whether the alphabet expresses any texts; otherwise all texts are normalized step by step
 
 
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
@@ -43,11 +45,21 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     return replace(folded(normalizers, pre_tokenizers).alphabet, specials=specials)
 
 
-def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]) -> Folded:
+def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], *, is_cut: bool = False) -> Folded:
     """Combine components into one map of code points. All vocabularies with the same components share the result. `normalizers`: from
-    `fst.compile.text.folding.components`. `pre_tokenizers`: from `fst.compile.text.pre_tokenizers.components`.
+    `fst.compile.text.folding.components`. `pre_tokenizers`: from `fst.compile.text.pre_tokenizers.components`. `is_cut`: whether splitters
+    cut texts instead of the pre-tokenizers.
+
+    A pipeline that no alphabet expresses gets the alphabet of its normalized text.
     """
-    return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]))
+    try:
+        return _folded(json.dumps([[*normalizers], [*pre_tokenizers]])) if not is_cut else _in_steps(pre_tokenizers, is_cut=True)
+    except UnsupportedError:
+        return _in_steps(pre_tokenizers)
+
+
+def _in_steps(pre_tokenizers: Sequence[Component], *, is_cut: bool = False) -> Folded:
+    return Folded(normalization(()), of_normalized(pre_tokenizers, is_cut=is_cut), is_whole=False)
 
 
 @lru_cache(maxsize=KEPT_PIPELINES)
@@ -76,9 +88,9 @@ def _folded(described: str) -> Folded:
     return Folded(normal, Alphabet(codes, rows, ranks, passes & ranks.any(), hidden, {}, composed, placed))
 
 
-def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
-    """The alphabet of normalized text, which contains the effect of the pre-tokenizers only."""
-    split = Splits(pre_tokenizers).map()
+def of_normalized(pre_tokenizers: Sequence[Component], *, is_cut: bool = False) -> Alphabet:
+    """The alphabet of normalized text, which contains the effect of the pre-tokenizers only. The arguments are those of `folded`."""
+    split = Map.to_lists({ord(EDGE): [BREAK]}) if is_cut else Splits(pre_tokenizers).map()
     rows, ranks = _settled(split.images, np.zeros(split.images.shape, np.uint8))
     none = np.zeros(len(rows), np.uint8)
     return Alphabet(split.sources, _isolated(rows), ranks, none.astype(bool), none)

@@ -15,6 +15,7 @@ Fields = Mapping[str, Mapping[str, Kind]]  # the fields of each type of componen
 FLAG: Kind = bool, "true or false"
 FLAG_OR_NULL: Kind = bool | NoneType, "true, false or null"
 STRING: Kind = str, "a string"
+COUNT: Kind = int, "a whole number"
 STRING_OR_NULL: Kind = str | NoneType, "a string or null"
 MAPPING: Kind = dict, "a mapping"
 

@@ -52,12 +52,17 @@ def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
     """The characters of the sets, if each character may be replaced separately; otherwise empty."""
-    sets = [part.edges for part in parts if isinstance(part, Characters)]
-    if not sets or len(sets) < len(parts):
+    found = _members(parts)
+    if found is None:
         return []
-    found = members(union(*sets))
     chars = [char for char in map(chr, found[: MOST + 1].tolist()) if char != content]
     return chars if len(found) <= MOST and not {*chars} & {*content} else []
+
+
+def _members(parts: Sequence[Node]) -> NDArray[np.int64] | None:
+    """The characters of a choice of sets; None if some alternative is not a set."""
+    sets = [part.edges for part in parts if isinstance(part, Characters)]
+    return members(union(*sets)) if sets and len(sets) == len(parts) else None
 
 
 KNOWN: Fields = {
@@ -169,6 +174,8 @@ def _then(before: Normalization, part: Component) -> Normalization:
         return before.mapped(reference.dropped("combining"))
     if kind == "Replace":
         return before.mapped(_replacement(part))
+    if kind in ("Prepend", "Precompiled"):
+        raise UnsupportedError(f"normalizer {kind}: expected maps of characters, orderings and compositions")
     return before.normalized(kind)
 
 
@@ -189,15 +196,26 @@ def _then_bert(before: Normalization, part: Component) -> Normalization:
 
 
 def _replacement(part: Component) -> Map:
-    if not is_character(part["pattern"]):
-        raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])}: only one character, given as a String, can be replaced")
-    return Map.to_lists({ord(part["pattern"]["String"]): list(map(ord, part["content"]))})
+    codes = characters_of(part["pattern"])
+    if codes is None:
+        raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])}: only single characters can be replaced")
+    return Map.constant(codes, [*map(ord, part["content"])])
 
 
-def is_character(pattern: Component) -> bool:
-    """Whether the pattern of a `Replace` is a String of one character."""
-    string = pattern.get("String")
-    return isinstance(string, str) and len(string) == 1
+def characters_of(pattern: Component) -> NDArray[np.int64] | None:
+    r"""The code points that a `Replace` replaces one by one; None if its pattern is not a character or a set of characters.
+
+    Examples:
+        >>> characters_of({"String": "a"}), characters_of({"Regex": "[a-c]|\\d"})[:4], characters_of({"String": "ab"})
+        (array([97]), array([48, 49, 50, 51]), None)
+    """
+    string, regex = pattern.get("String"), pattern.get("Regex")
+    if isinstance(string, str) and len(string) == 1:
+        return np.array([ord(string)], np.int64)
+    if not isinstance(regex, str):
+        return None
+    tree = parser.parse(regex)
+    return _members(tree.parts if isinstance(tree, Choice) else (tree,))
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:

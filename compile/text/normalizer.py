@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE
-from fst.compile.text.added_tokens import runs
+from fst.compile.text.added_tokens import need_sound, runs
 from fst.compile.text.alphabets import KEPT_PIPELINES
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Ints, Map, counts, union
@@ -20,12 +21,13 @@ from fst.compile.text.components import Component
 from fst.compile.text.compositions import firsts, images_of, seconds, step_of
 from fst.compile.text.edits.components import edit_of, is_edit
 from fst.compile.text.folding import Normalization, decomposition, normalization, strips
-from fst.errors import UnsupportedError, listed, quoted
+from fst.errors import UnsupportedError, listed
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_EXPANSION, expansion_bound
 from fst.text.composition import HANGUL, SYLLABLES, Composition
 from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
+from fst.text.splitter import Splitter
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 Parts = Sequence[Component]
@@ -127,9 +129,15 @@ def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Norm
     return by
 
 
-def steps_of(normalizers: Sequence[Component]) -> NormalizerSteps:
-    """Group normalizers into the fewest steps, for a text pipeline that an alphabet cannot fully express."""
-    return _steps(json.dumps([*normalizers]))
+def steps_of(normalizers: Sequence[Component], splitters: Sequence[Splitter] = ()) -> NormalizerSteps:
+    """Group normalizers into the fewest steps, for a text pipeline that an alphabet cannot fully express. `splitters`: the splitters that
+    cut the normalized text, one after the other.
+    """
+    steps = _steps(json.dumps([*normalizers])).normalizers
+    if not splitters:
+        return NormalizerSteps(steps)
+    last, *more = (replace(by, splitter=each) for by, each in zip(chain([steps[-1]], repeat(NOTHING)), splitters, strict=False))
+    return NormalizerSteps([*steps[:-1], last, *more])
 
 
 @lru_cache(maxsize=KEPT_PIPELINES)
@@ -160,8 +168,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
     contextual = {**added.contextual}
     if not are_normal:
         contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in contextual.items()}
-    _need_different(contextual)
-    _need_own_white_space(contextual)
+    need_sound(contextual)
     free = without_context(replace(added, contextual=contextual))
     # A match of a token of normalized text may decide whether an adjacent token is found. So either all tokens of normalized text are
     # searched for in raw text, or none.
@@ -181,28 +188,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
 
 def _decoded(by: Normalizer, content: str, token: ContextualToken) -> str:
     """The spelling that the search for a token uses."""
-    spelling, _ = by.normalized(content) if token.normalized else (content, [])
-    if not spelling:
-        raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
-    return spelling
-
-
-def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse two tokens that are equal after normalization, because `tokenizers` finds one of the two at random."""
-    first: dict[str, str] = {}
-    for content, token in contextual.items():
-        if token.normalized and first.setdefault(token.decoded, content) != content:
-            both = f"{quoted(first[token.decoded])} and {quoted(content)}"
-            raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
-
-
-def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse added tokens that may share whitespace: one has ``rstrip``; the other has ``lstrip`` and begins with whitespace."""
-    takes = {token.normalized for token in contextual.values() if token.rstrip}
-    for content, token in contextual.items():
-        if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
-            what = f"added token {quoted(content)} has lstrip and begins with whitespace"
-            raise UnsupportedError(f"{what}, which a token with rstrip may include")
+    return by.normalized(content)[0] if token.normalized else content
 
 
 def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
+from fst.compile.patterns.code_points import members, union
+from fst.compile.text import pattern_splits
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Map, closed_up
 from fst.compile.text.components import FLAG, STRING_OR_NULL, Component, Fields, flat
-from fst.errors import quoted
+from fst.errors import UnsupportedError, quoted
 from fst.text.alphabet import BREAK, ISOLATED
 
 KNOWN: Fields = {
@@ -22,19 +24,17 @@ KNOWN: Fields = {
     "Punctuation": {"behavior": STRING_OR_NULL},
     "Digits": {"individual_digits": FLAG},
 }
+BY_PATTERNS: Fields = {**KNOWN, **pattern_splits.KNOWN}
 BEHAVIORS = ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
 
 
 def components(component: Component | None) -> tuple[dict[str, Any], ...]:
     """The pre-tokenizers of a ``tokenizer.json``, in order."""
-    parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
+    parts = flat(component, "pre_tokenizer", "pretokenizers", BY_PATTERNS)
     for part in parts:
         if part.get("behavior") not in (None, *BEHAVIORS):
-            raise ValueError(f"pre_tokenizer Punctuation has {quoted(part['behavior'])} for its behavior")
+            raise ValueError(f"pre_tokenizer {part['type']} has {quoted(part['behavior'])} for its behavior")
     return parts
-
-
-GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 
 
 class Splits:
@@ -46,34 +46,59 @@ class Splits:
     Attributes:
         removed: bool[0x110000], whether the character separates words and is part of no word.
         before, after: bool[0x110000], whether a word ends before or after the character.
-        groups: uint8[0x110000], the group of the character: a word ends between adjacent characters of different groups.
+        groups: int64[0x110000], the group of the character: a word ends between adjacent characters of different groups.
     """
 
     def __init__(self, parts: Sequence[Component]) -> None:
         self.removed, self.before, self.after = np.zeros((3, CODE_POINTS), bool)
-        self.groups = np.zeros(CODE_POINTS, np.uint8)
+        self.groups = np.zeros(CODE_POINTS, np.int64)
         for part in parts:
             self._split(part)
 
     def _split(self, part: Component) -> None:
         kind = part["type"]
+        if pattern_splits.is_pattern(part):
+            self._split_by_pattern(part)
         if kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit"):
-            self._split_at("white", "Removed")
+            self._split_at(reference.those("white"), "Removed")
         if kind == "BertPreTokenizer":
-            self._split_at("punctuation", "Isolated")
+            self._split_at(reference.those("punctuation"), "Isolated")
         if kind == "Whitespace":
-            self._split_at("word", "Contiguous")
+            self._split_at(reference.those("word"), "Contiguous")
         if kind == "Punctuation":
-            self._split_at("punctuation", part["behavior"] or "Isolated")
+            self._split_at(reference.those("punctuation"), part["behavior"] or "Isolated")
         if kind == "Digits":
-            self._split_at("numeric", "Isolated" if part["individual_digits"] else "Contiguous")
+            self._split_at(reference.those("numeric"), "Isolated" if part["individual_digits"] else "Contiguous")
 
-    def _split_at(self, name: str, behavior: str) -> None:
-        found = reference.those(name)
+    def _split_by_pattern(self, part: Component) -> None:
+        cuts, behavior = pattern_splits.cuts_of(part), pattern_splits.behavior_of(part)
+        matched, kept = members(union(cuts.singles, *cuts.runs)), np.ones(CODE_POINTS, bool)
+        kept[matched] = False
+        if behavior == "Removed":
+            self.removed[np.flatnonzero(kept) if part.get("invert") else matched] = True
+        elif behavior == "Contiguous":
+            self._group(matched)
+        elif behavior != "Isolated" and (cuts.runs or part["invert"]):
+            raise UnsupportedError(f"pre_tokenizer Split with {behavior} by {quoted(part['pattern'])} before a model of words")
+        else:
+            self._split_at(members(cuts.singles), behavior)
+        if behavior in ("Isolated", "Removed"):
+            self._split_at(members(cuts.singles), "Isolated")
+            for run in cuts.runs:
+                self._group(members(run))
+
+    def _group(self, found: NDArray[np.int64]) -> None:
+        """Divide each group of characters into those of a set, and the others."""
+        groups = self.groups.copy()
+        groups[found] += 1 + groups.max()
+        numbers = np.cumsum(np.bincount(groups) > 0) - 1  # without gaps, in the same order
+        self.groups = numbers[groups]
+
+    def _split_at(self, found: NDArray[np.int64], behavior: str) -> None:
         if behavior == "Removed":
             self.removed[found] = True
         elif behavior == "Contiguous":
-            self.groups[found] |= GROUPS[name]
+            self._group(found)
         if behavior in ("Isolated", "MergedWithNext"):
             self.before[found] = True
         if behavior in ("Isolated", "MergedWithPrevious"):

@@ -15,6 +15,7 @@ from fst.tables import header
 from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
 from fst.tables.sentencepiece_info import SentencePieceInfo
 from fst.tables.table import Table
+from fst.text.splitter import Splitter
 
 
 class Model(Protocol):
@@ -49,6 +50,8 @@ class TextPipeline:
 
     normalizers: Sequence[Component]  # components from `fst.compile.text.folding.components`
     pre_tokenizers: Sequence[Component]  # components from `fst.compile.text.pre_tokenizers.components`
+    # The cuts of the pre-tokenizers, one after the other, if an alphabet of WordPiece cannot express them.
+    splitters: Sequence[Splitter] = ()
 
 
 @dataclass(frozen=True)

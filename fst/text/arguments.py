@@ -74,7 +74,7 @@ class NormalizerScalars(Fields):
     trims: Scalar  # `TRIMS_ALL`: spans of tokens exclude whitespace at their ends; `KEEPS_FIRST`: except the first space of a text
     strips: Scalar  # 1 if an edit or `fst.text.whitespace` strips whitespace
     puts: Scalar  # 1 if an edit adds text before or after a text
-    has_edits: Scalar  # 1 if there are edits or a symbol for spaces
+    has_edits: Scalar  # 1 if there are edits, a symbol for spaces or a splitter
     edits_before: Scalar  # number of edits before the mappings of characters
     edits: Scalar  # number of all edits
     symbol: Scalar  # the code point of the symbol for a space, or `NO_SYMBOL`
@@ -191,13 +191,14 @@ class Normalized(NamedTuple):
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
     """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the
-    first also find the marks of tokens.
+    The first normalizer finds the tokens of raw text; the last one, or the first one with a splitter, finds the tokens of normalised text.
+    All normalizers after the first also find the marks of tokens.
     """
-    raw, last = raw_tokens(added), len(steps) - 1
-    marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
+    raw, both = len(raw_tokens(added)), [*raw_tokens(added).values(), *normalized_tokens(added).values()]
+    last = next((number for number, by in enumerate(steps) if by.splitter), len(steps) - 1)
     found = []
     for number, by in enumerate(steps):
+        marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(both[: None if number > last else raw])}
         contextual = {content: token for content, token in added.contextual.items() if number == (last if token.normalized else 0)}
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
         found.append(normalizer_arguments(by, known, None))
@@ -214,7 +215,8 @@ def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> Normali
     before them.
     """
     edits = tuple(edit for by in steps for edit in by.edits)
-    every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
+    splitter = next((by.splitter for by in steps if by.splitter), None)  # then no position is a border
+    every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits, splitter=splitter), added, None)
     for one in all_normalizer_arguments(steps, added):
         np.bitwise_or(every.kinds, one.kinds, out=every.kinds)
     if len(steps) == 1 and not edits and not normalized_tokens(added):
@@ -238,7 +240,7 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
         trims=0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL,
         strips=_strips(by),
         puts=any(map(_puts, by.edits)),
-        has_edits=len(by.edits) > 0 or symbol != "",
+        has_edits=len(by.edits) > 0 or symbol != "" or by.splitter is not None,
         edits_before=len(by.before),
         edits=len(by.edits),
         symbol=ord(symbol) if symbol else NO_SYMBOL,

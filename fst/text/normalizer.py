@@ -15,7 +15,7 @@ The search for added tokens finds the longest token at each position and continu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -237,10 +237,10 @@ class Normalizer:
                 if inner is not None:
                     yield Stretch(part, [(part_places[0][0], part_places[-1][1])], inner)
                 else:
-                    yield self._part(part, part_places)
+                    yield self.part(part, part_places)
 
-    def _part(self, text: str, places: Sequence[Place]) -> Stretch:
-        """Write the spaces of a part."""
+    def part(self, text: str, places: Sequence[Place]) -> Stretch:
+        """Write the spaces of a part, the text between two added tokens, and the edges between the pre-tokens of the splitter."""
         if self.splitter:
             return self._in_pieces(text, places, self.splitter)
         text, places = self.whitespace.written(text, places)
@@ -267,7 +267,9 @@ class NormalizerSteps:
     each step. Added tokens of raw text are found before the first step, added tokens of normalized text after the last step.
     """
 
-    normalizers: Sequence[Normalizer]  # the steps, at least one. No step rewrites whitespace.
+    # The steps, at least one. No step rewrites whitespace. Splitters cut the normalized text: a step after one with a splitter has only a
+    # splitter, which cuts the pre-tokens of the previous one.
+    normalizers: Sequence[Normalizer]
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -282,8 +284,10 @@ class NormalizerSteps:
         if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS or not all(isinstance(step, dict) for step in steps):
             raise ValueError(f"the steps of the normalizer are not a list of 1 to {MAX_STEPS} mappings")
         found = cls([Normalizer.from_stored(step) for step in steps])
-        if not all(by.is_plain for by in found.normalizers):
+        if not all(replace(by, splitter=None).is_plain for by in found.normalizers):
             raise ValueError("a step of the normalizer rewrites whitespace")
+        if any(before.splitter and not by == replace(NOTHING, splitter=by.splitter) for before, by in pairwise(found.normalizers)):
+            raise ValueError("a step of the normalizer after a splitter is not a splitter alone")
         return found
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
@@ -305,7 +309,16 @@ class NormalizerSteps:
             places = [(begin + first, begin + last) for first, last in own]
             for first, last, inner in found(stretch, normalized, word):
                 part = places[first:last]
-                yield Stretch(stretch[first:last], part if inner is None else [(part[0][0], part[-1][1])], inner)
+                if inner is not None:
+                    yield Stretch(stretch[first:last], [(part[0][0], part[-1][1])], inner)
+                else:
+                    yield self._cut(Stretch(stretch[first:last], part, None))
+
+    def _cut(self, stretch: Stretch) -> Stretch:
+        """Cut a stretch by the splitters."""
+        for by in self.normalizers:
+            stretch = by.part(stretch.text, stretch.places) if by.splitter else stretch
+        return stretch
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:

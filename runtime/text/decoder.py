@@ -1,12 +1,13 @@
-"""Join tokens into a text, like the decoders of ``tokenizers``."""
+"""Join tokens into a text, like the decoders of ``tokenizers``, all at once or in a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fst.runtime.decoder import DecodeStream, IdsLike, row_of
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import joined
-from fst.tables.header import AnyDecoder, StepsDecoder
+from fst.tables.header import AnyDecoder, Decoder, StepsDecoder
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
@@ -25,3 +26,26 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
         return joined(decoder.steps, tokens)
     first = [first_piece_of(token, decoder) for token in tokens[:1]]
     return "".join(first + [piece_of(token, decoder) for token in tokens[1:]])
+
+
+class JoinedStream(DecodeStream):
+    """A stream of tokens that a decoder of WordPiece joins, or spaces without a decoder: only the first token is written differently.
+
+    Args:
+        names: the token of each id; other ids are skipped.
+        decoder: as in `decoded`.
+    """
+
+    def __init__(self, names: Mapping[int, str], decoder: Decoder | None) -> None:
+        super().__init__()
+        self._names, self._decoder, self._is_first = names, decoder, True
+
+    def _added(self, ids: IdsLike) -> str:
+        return "".join(self._piece(self._names[number]) for number in row_of(ids) if number in self._names)
+
+    def _rest(self) -> str:
+        return ""
+
+    def _piece(self, token: str) -> str:
+        was_first, self._is_first = self._is_first, False
+        return (first_piece_of if was_first else piece_of)(token, self._decoder)

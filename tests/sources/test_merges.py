@@ -232,7 +232,7 @@ REFUSED: list[tuple[Json, str]] = [
     ({"pre_tokenizer": sequence({**ISOLATED, "behavior": "isolated"}, BARE)}, "has 'isolated' for its behav"),
     ({"pre_tokenizer": sequence({**ISOLATED, "pattern": {"Glob": "*"}}, BARE)}, "it is a Regex or a String"),
     ({"normalizer": {"type": "ByteLevel"}}, "normalizer ByteLevel: supported are"),
-    ({"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}}, "decoder WordPiece: supported are ByteLevel alone, and Replace"),
+    ({"decoder": {"type": "CTC", "pad_token": "x"}}, "decoder CTC: supported are WordPiece and ByteLevel alone, and Replace"),
     ({"decoder": {"type": "Sequence", "decoders": [BARE, BARE]}}, "decoder ByteLevel in a Sequence with others: supported are"),
     ({"decoder": {**BARE, "more": 1}}, "decoder has 'more'"),
 ]

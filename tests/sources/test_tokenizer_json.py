@@ -136,7 +136,6 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (["normalizer"], {"type": "Prepend", "prepend": "_"}, "normalizer Prepend"),
         (["normalizer"], {"type": "ByteLevel"}, "normalizer ByteLevel"),
         (["normalizer"], {"type": "Sequence", "normalizers": [document()["normalizer"], {"type": "ByteLevel"}]}, "normalizer ByteLevel"),
         (["normalizer", "strip"], True, "BertNormalizer has 'strip'"),
@@ -152,14 +151,7 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
         (["post_processor"], template("[CLS] [SEP]", FRAME), "post_processor TemplateProcessing whose 'single' does not have its text"),
         (["post_processor"], template("$ [SEP] $", FRAME), "post_processor TemplateProcessing whose 'single' does not have its text"),
         (["decoder"], {"type": "ByteLevel"}, "decoder ByteLevel"),
-        (["decoder"], {"type": "Sequence", "decoders": []}, "decoder Sequence"),
-        (["decoder"], {"type": "BPEDecoder", "suffix": "</w>"}, "decoder BPEDecoder: only WordPiece is supported"),
-        (["decoder"], {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}, "decoder Metaspace"),
         (["decoder"], {"type": "CTC", "pad_token": "x", "word_delimiter_token": "|", "cleanup": True}, "decoder CTC"),
-        (["decoder"], {"type": "Fuse"}, "decoder Fuse"),
-        (["decoder"], {"type": "ByteFallback"}, "decoder ByteFallback"),
-        (["decoder"], {"type": "Strip", "content": " ", "start": 1, "stop": 0}, "decoder Strip"),
-        (["decoder"], {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}, "decoder Replace"),
         (["decoder", "more"], True, "decoder has 'more'"),
         (["version"], "2.0", "version '2.0'"),
         (["chat_template"], "{}", "'chat_template'"),

@@ -345,8 +345,6 @@ def test_equal_tokens_are_refused(tmp_path: Path) -> None:
     ("content", "flags", "message"),
     [
         ("\u200d", {"normalized": True}, "nothing is left of it"),
-        ("\u302ea", {"normalized": True}, "canonical ordering"),
-        ("a ", {"normalized": True}, "begins or ends with white space"),
     ],
 )
 def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], message: str, tmp_path: Path) -> None:
@@ -357,26 +355,29 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
         wordpiece(path)
 
 
-@pytest.mark.slow
-def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
-    """A token that contains whitespace is refused if the normalizer keeps different kinds of whitespace, because the model cannot
-    distinguish them.
-    """
-    path = str(tmp_path / "tokenizer.json")
-    reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
-    with pytest.raises(fst.UnsupportedError, match="'new york' with normalized: a normalizer keeps white space"):
-        wordpiece(path)
-    reference([AddedToken("new york", normalized=False)], clean_text=False).save(path)
-    assert wordpiece(path)
-
-
-def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
-    """Tokens with lstrip are refused if words may contain whitespace."""
-    of = reference([AddedToken("foo", lstrip=True)])
-    of.pre_tokenizer = pre_tokenizers.Sequence([])
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize(
+    ("tokens", "options", "pre_tokenizer"),
+    [
+        ([AddedToken("\u302ea", normalized=True)], {"strip_accents": False}, None),
+        ([AddedToken("a ", normalized=True), AddedToken(" b", normalized=True, rstrip=True)], {}, None),
+        ([AddedToken("new york", normalized=True)], {"clean_text": False}, None),
+        ([AddedToken("new york", normalized=False)], {"clean_text": False}, None),
+        ([AddedToken("foo", lstrip=True), AddedToken("new", rstrip=True, single_word=True)], {}, pre_tokenizers.Sequence([])),
+        ([AddedToken("foo", normalized=True), AddedToken("[X]", lstrip=True)], {}, pre_tokenizers.Whitespace()),
+    ],
+)
+def test_tokens_that_symbols_do_not_find(tokens: list[AddedToken], options: dict[str, bool], pre_tokenizer: Any, tmp_path: Path) -> None:
+    """Added tokens that the symbols of a text do not determine are found in normalized text, as in `tokenizers`."""
+    of = reference(tokens, **options)
+    if pre_tokenizer:
+        of.pre_tokenizer = pre_tokenizer
     of.save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(fst.UnsupportedError, match="splits at all white space"):
-        wordpiece(tmp_path / "tokenizer.json")
+    draw = random.Random(0)
+    pieces = ["new", "york", "foo", "FOO", "a", "b", " ", "  ", "\t", "\u3000", "\u302e", "\u0301", "[X]", ".", "é"]
+    pieces += [token.content for token in tokens]
+    texts = ["", *("".join(draw.choices(pieces, k=draw.randint(1, 9))) for _ in range(200))]
+    check(of, fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json")), texts)
 
 
 def test_tokens_that_overlap_a_late_one_are_late() -> None:

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.runtime.decoder import DecodeStream
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.rows.batch import Batch
+from fst.tables.header import Decoder
 
 LETTER = [LETTERS[byte] for byte in range(256)]
 MERGES = [("a", "b"), ("Ġ", "ab"), ("c", "c"), ("cc", "cc"), ("cccc", "cccc"), ("c" * 8, "c" * 8), ("c" * 16, "c" * 16), ("c" * 32, "c")]
@@ -218,9 +221,7 @@ def test_bytes_of_one_token() -> None:
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """If a source has no decoder, tokens are joined with spaces, as in `tokenizers`, `decode_bytes` works as usual, and streams are
-    refused.
-    """
+    """If a source has no decoder, tokens are joined with spaces, as in `tokenizers`, also in streams; `decode_bytes` works as usual."""
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
     ids: list[int] = [*range(250, 262), len(TOKENS)]
@@ -228,8 +229,8 @@ def test_vocabularies_without_a_decoder() -> None:
         assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
         assert ours.decode_batch([ids, []], skip_special_tokens=skip) == [reference.decode(ids, skip_special_tokens=skip), ""]
     assert ours.decode_bytes(ids) == small()[0].decode_bytes(ids)
-    with pytest.raises(fst.UnsupportedError, match="without a decoder"):
-        ours.decode_stream()
+    stream = ours.decode_stream(skip_special_tokens=False)
+    assert "".join([*(stream.write([number]) for number in ids), stream.close()]) == ours.decode(ids, skip_special_tokens=False)
 
 
 # For all beginnings of characters, one character per 64 is enough, because 64 characters differ only in their last byte.
@@ -273,10 +274,17 @@ def test_closed_streams() -> None:
             use()
 
 
-def test_wordpiece_has_no_streams() -> None:
-    """A WordPiece tokenizer refuses a stream, and the message contains its kind."""
-    with pytest.raises(fst.UnsupportedError, match="decode_stream of wordpiece tables"):
-        fst.Tokenizer(wordpiece(["[UNK]", "a"])).decode_stream()
+@pytest.mark.parametrize("decoder", [Decoder("##", cleanup=True), Decoder("", cleanup=False), None])
+def test_streams_of_joined_tokens(decoder: Decoder | None) -> None:
+    """A stream of tokens that are joined by spaces, or by WordPiece's decoder, returns the text of `decode`, token by token."""
+    table = wordpiece(["[UNK]", "[CLS]", "un", "##able", "!", " .", "n't"])
+    settings = replace(table.metadata.settings, decoder=decoder)
+    tok = fst.Tokenizer(replace(table, header=replace(table.metadata, settings=settings).to_json()))
+    ids = [1, 2, 3, 4, 99, 5, 2, 6, 0]
+    for count, skip in product(range(len(ids)), (True, False)):
+        stream = tok.decode_stream(skip_special_tokens=skip)
+        parts = [stream.write([number]) for number in ids[:count]] + [stream.close()]
+        assert "".join(parts) == tok.decode(ids[:count], skip_special_tokens=skip)
 
 
 @pytest.mark.slow

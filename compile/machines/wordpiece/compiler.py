@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,10 @@ from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.transducer import Rows, lay_out
 from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.text import folding, pre_tokenizers
-from fst.compile.text.added_tokens import completed, patterns, runs
-from fst.compile.text.alphabets import alphabet as alphabet_of
-from fst.compile.text.alphabets import folded, of_normalized
+from fst.compile.text.added_tokens import completed, may_hold, patterns, runs
+from fst.compile.text.alphabets import Folded, folded, of_normalized
 from fst.compile.text.classes import Classes, Letters, classify
 from fst.compile.text.components import Component
-from fst.compile.text.folding import Normalization
 from fst.compile.text.normalizer import steps_of
 from fst.compile.text.source import Source, TextPipeline, Trimming
 from fst.compile.text.word_table import renumbered, word_table
@@ -30,6 +29,7 @@ from fst.machines.wordpiece.header import Metadata, Normalizer, Suspects
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import COMPACT, FLAGS, LINKED, AddedTokens, Automaton, Model, PreTokenizer
 from fst.text.alphabet import BREAK, Alphabet
+from fst.text.normalizer import NormalizerSteps
 
 MOST_A_STATE = 16  # maximum average of transitions per state for "auto" to replace failure links; multilingual BERT: 11
 FEW = 1 << 16  # "auto" always replaces failure links up to this number of transitions: 512 KiB, the private cache of a core
@@ -43,7 +43,7 @@ def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
 
 def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
     """The alphabet, and the trie with failure links, before the links are replaced by transitions."""
-    alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, source.added.specials)
+    alphabet = replace(_folded(source).alphabet, specials=source.added.specials)
     model = source.model
     trie = vocabulary_trie(model.tokens, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)
     return alphabet, link(trie)
@@ -96,11 +96,12 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
     is_linked = _is_linked(failure, layout)
     transducer = unfolded(failure) if is_linked else fold(failure)
     rows = lay_out(transducer, _visits(transducer.trie), LINKED if is_linked else COMPACT)
-    normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
-    classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), normalization)
+    strings = _strings(source)
+    classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), strings or ())
+    text = _texts(source, finds_symbols=strings is not None)
     words, displacements = word_table(transducer.trie, classes.of_letter, inside)
     return WordPieceTable(
-        header=metadata_of(WordPieceTable.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
+        header=metadata_of(WordPieceTable.kind, _metadata(source), source, rows, text).to_json(),
         entries=rows.entries,
         pool=rows.pool,
         words=words,
@@ -114,26 +115,38 @@ def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
     source = replace(source_of(tables), added=added)
     if source.trimming:
         _need_untrimmed([*added.ids])
-    alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, added.specials)
-    normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
-    classes, inside = _classes(source, alphabet, Letters.of_table(tables, alphabet), normalization)
+    alphabet, strings = replace(_folded(source).alphabet, specials=added.specials), _strings(source)
+    classes, inside = _classes(source, alphabet, Letters.of_table(tables, alphabet), strings or ())
     numbers, words, displacements = np.append(0, classes.of_letter), tables.words, tables.displacements
     if inside or not np.array_equal(numbers, np.arange(len(numbers))):
         words, displacements = renumbered(words, numbers, inside)
-    normalizer = normalizer_of(source.text.normalizers, added, alphabet)
-    metadata = replace(tables.metadata, normalizer=normalizer, added_tokens=completed(added, alphabet, normalization))
+    normalizer, completed_tokens = _texts(source, finds_symbols=strings is not None)
+    metadata = replace(tables.metadata, normalizer=normalizer, added_tokens=completed_tokens)
     return replace(tables, header=metadata.to_json(), words=words, displacements=displacements, **_arrays(source, classes))
 
 
+def _folded(source: Source[WordPieceModel]) -> Folded:
+    """The alphabet of a source's text pipeline, without added tokens."""
+    return folded(source.text.normalizers, source.text.pre_tokenizers, is_cut=len(source.text.splitters) > 0)
+
+
+def _strings(source: Source[WordPieceModel]) -> list[tuple[int, ...]] | None:
+    """The symbols of contextual tokens; None if symbols do not decide where they are."""
+    by, contextual = _folded(source), source.added.contextual
+    return patterns(by.alphabet, contextual, by.normalization) if by.is_whole or not contextual else None
+
+
 def _classes(
-    source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, normalization: Normalization
+    source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, strings: Sequence[tuple[int, ...]]
 ) -> tuple[Classes, list[tuple[int, ...]]]:
-    """Compute the classes of characters, and spell the contextual tokens that can occur in a word as strings of classes."""
+    """Compute the classes of characters, and spell the contextual tokens that can occur in a word as strings of classes. `strings`: the
+    symbols of the tokens.
+    """
     model, contextual = source.model, source.added.contextual
-    strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
     apart = {symbol for string in strings for symbol in string}.difference([BREAK])
-    normalized = of_normalized(source.text.pre_tokenizers) if is_stepwise(source.added, alphabet) else None
+    is_cut = len(source.text.splitters) > 0
+    normalized = of_normalized(source.text.pre_tokenizers, is_cut=is_cut) if _is_stepwise(source) else None
     classes = classify(alphabet, letters, model.words_of_one(), other_ids, apart, normalized)
     return classes, [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
 
@@ -186,49 +199,61 @@ def _visits(trie: Trie) -> NDArray[np.float64]:
     return visits
 
 
-def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet, rows: Rows, normalization: Normalization) -> Metadata:
+def metadata_of(kind: str, model: Model, source: Source[Any], rows: Rows, text: tuple[Normalizer, AddedTokens]) -> Metadata:
     """The metadata of a table.
 
     Args:
         kind: the kind of machine.
         model: the metadata of the source's model.
         source: the source.
-        alphabet: the alphabet of the source's text pipeline.
         rows: the rows of the table.
-        normalization: the normalization of the source's text pipeline.
+        text: the normalizer and the added tokens.
     """
     columns = int(rows.columns.max(initial=0)) + 1
     return Metadata(
         automaton=Automaton(kind, rows.layout, len(rows.slots), columns, int(rows.slots[-1])),
         model=model,
-        normalizer=normalizer_of(source.text.normalizers, source.added, alphabet),
+        normalizer=text[0],
         pre_tokenizer=_pre_tokenizer(source.text.pre_tokenizers),
-        added_tokens=completed(source.added, alphabet, normalization),
+        added_tokens=text[1],
         templates=source.templates,
         settings=source.settings,
     )
 
 
-def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alphabet) -> Normalizer:
+def _texts(source: Source[WordPieceModel], *, finds_symbols: bool) -> tuple[Normalizer, AddedTokens]:
+    """The normalizer and the added tokens of a table. `finds_symbols`: whether symbols decide where contextual tokens are."""
+    parts, by = source.text.normalizers, _folded(source)
+    steps = steps_of(parts, source.text.splitters) if _is_stepwise(source) else None
+    added = completed(source.added, by.alphabet, by.normalization, None if finds_symbols else steps)
+    if not steps:
+        return _normalizer(parts, None, None), added
+    everything = np.ones(CODE_POINTS, bool)
+    found = everything if not by.is_whole else ~everything if finds_symbols else may_hold(added, by.alphabet)
+    return _normalizer(parts, steps, _suspects(by.alphabet, found)), added
+
+
+def _normalizer(parts: Sequence[Component], steps: NormalizerSteps | None, suspects: Suspects | None) -> Normalizer:
     """The settings of a single BertNormalizer. For other normalizers, the settings are a summary, and `parts` contains the components."""
     berts = [part for part in parts if part["type"] == "BertNormalizer"]
     is_bert = len(parts) == len(berts) == 1
     return Normalizer(
         **({name: parts[0][name] for name in FLAGS} if is_bert else _summary(parts, berts)),
         parts=None if is_bert else parts or None,
-        steps=steps_of(parts) if is_stepwise(added, alphabet) else None,
-        suspects=_suspects(alphabet) if is_stepwise(added, alphabet) else None,
+        steps=steps,
+        suspects=suspects,
     )
 
 
-def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
+def _is_stepwise(source: Source[WordPieceModel]) -> bool:
     """Whether some texts must be normalized one component at a time, because the alphabet cannot express their normalization."""
-    return bool(added.contextual or alphabet.composition or len(alphabet.placed))
+    by = _folded(source)
+    return bool(not by.is_whole or source.added.contextual or by.alphabet.composition or len(by.alphabet.placed))
 
 
-def _suspects(alphabet: Alphabet) -> Suspects:
-    """Characters whose occurrence means that a text must be normalized one component at a time."""
-    ids, spans = np.zeros((2, CODE_POINTS), np.bool_)
+def _suspects(alphabet: Alphabet, found: NDArray[np.bool_]) -> Suspects:
+    """Characters whose occurrence means that a text must be normalized one component at a time: those of the alphabet, and `found`."""
+    ids, spans = found.copy(), np.zeros(CODE_POINTS, np.bool_)
     ids[[*alphabet.composition.suspects] if alphabet.composition else []] = True
     for first, last in alphabet.placed:
         spans[first : last + 1] = True
@@ -251,13 +276,15 @@ def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
 
 def text_pipeline(metadata: Metadata) -> TextPipeline:
     """The text pipeline of a table."""
-    return TextPipeline(_normalizers(metadata.normalizer), _pre_tokenizers(metadata.pre_tokenizer))
+    steps = metadata.normalizer.steps
+    splitters = [by.splitter for by in steps.normalizers if by.splitter] if steps else []
+    return TextPipeline(_normalizers(metadata.normalizer), _pre_tokenizers(metadata.pre_tokenizer), splitters)
 
 
 def _normalizers(normalizer: Normalizer) -> Sequence[Component]:
     if normalizer.parts is None:
         return ({"type": "BertNormalizer", **{name: getattr(normalizer, name) for name in FLAGS}},)
-    return _components(folding.components, "normalizers", normalizer.parts)
+    return _components(partial(folding.components, known=folding.WITH_PREPEND), "normalizers", normalizer.parts)
 
 
 def _pre_tokenizers(pre_tokenizer: PreTokenizer) -> Sequence[Component]:

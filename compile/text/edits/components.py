@@ -12,7 +12,7 @@ from fst.compile.patterns.tree import Atomic, Characters, Node, Repeat, Sequence
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
 from fst.compile.text.edits.charsmaps import of_component
-from fst.compile.text.folding import is_character
+from fst.compile.text.folding import characters_of
 from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import Charsmap
 from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
@@ -21,7 +21,7 @@ from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, 
 def is_edit(part: Component) -> bool:
     """Whether a normalizer is an edit."""
     kinds = ("Strip", "Prepend", "Precompiled", *sentencepiece.KINDS)
-    return part["type"] in kinds or (part["type"] == "Replace" and not is_character(part["pattern"]))
+    return part["type"] in kinds or (part["type"] == "Replace" and characters_of(part["pattern"]) is None)
 
 
 def edit_of(part: Component) -> Edit | Charsmap:
@@ -47,7 +47,8 @@ def _replacement(part: Component) -> Edit:
         return Edit(REPLACE, content=content, string=spelling)
     found = _run(parser.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
     if found is None:
-        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: there are Strings, sets of few characters, and runs of one set")
+        expected = "expected a String, a set of characters or a run of one set; write several normalizers"
+        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: {expected}")
     edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))
     runs = tuple((first, end - 1) for first, end in edges.reshape(-1, 2).tolist())
     edit = Edit(RUNS, content=content, runs=runs, least=found[1])

@@ -196,8 +196,14 @@ class WordPieceTable(ReadingTable):
         added_tokens.prove_ids(self, tokens, metadata)
         words.prove(self.words, self.displacements, tokens.named, model.max_input_chars_per_word)
         self._prove_steps()
-        if added.contextual:
+        if added.contextual and not self.finds_in_steps:
             self._prove_words_without(added_tokens.prove_contextual(self, added))
+
+    @property
+    def finds_in_steps(self) -> bool:
+        """Whether contextual tokens are found only in texts that are normalized in steps. They have a character of `Suspects.ids`."""
+        suspects = self.metadata.normalizer.suspects
+        return suspects is not None and len(suspects.ids) > 0
 
     def _prove_steps(self) -> None:
         """Prove that the metadata contains normalizers for texts that the alphabet cannot express."""

@@ -73,7 +73,7 @@ class StepNormalizer(TextFrontEnd):
 
     def __init__(self, table: WordPieceTable, arguments: Arguments, steps: Steps, runs: Sequence[int]) -> None:
         added = table.metadata.added_tokens
-        self.arguments, self.marks_rows = arguments, bool(added.contextual)
+        self.arguments, self.marks_rows = arguments, bool(added.contextual) and not table.finds_in_steps
         self.prepares_short = not self.marks_rows
         self._steps, self._units, self._has_units = steps, _first_units(runs), len(runs) > 0
         self._tokens = np.array([table.class_of_id[token] for token in marks(added).values()], np.uint16)

@@ -33,7 +33,7 @@ class WordPieceTokenizer(Tokenizer):
     @Lazy
     def _ids_runner(self) -> Runner:
         table, arguments = self._table, self._table.arguments()
-        if table.metadata.added_tokens.contextual:
+        if table.metadata.added_tokens.contextual and not table.finds_in_steps:
             arguments = with_contextual(arguments, table)
         return Runner(table, arguments, self._workspaces, front_end=self._front_end(arguments, with_spans=False))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from fst.automata.kernels.matcher import child_of
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U4
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U3, U4
 from fst.runtime.kernels.spans import pack_span
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
@@ -54,7 +54,7 @@ def code_at(text, at):
     if code < CONTINUATION:
         return code, at + U1
     code, length = character_at(text, at, U4)
-    return code, at + length
+    return code, at + (length if length else U3)  # 3 bytes for a surrogate, which is always `fst.text.normalizer.EDGE`
 
 
 @inlined

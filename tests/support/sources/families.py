@@ -35,11 +35,16 @@ def trained(document: Any, **options: Any) -> Any:
     special += map(fallback, range(256)) if document["model"].get("byte_fallback") else []
     made = Reference.from_str(json.dumps(document))
     given: dict[str, Any] = {"vocab_size": 600, "special_tokens": special, "show_progress": False}
-    kinds: dict[str, Any] = {"WordPiece": trainers.WordPieceTrainer, "BPE": trainers.BpeTrainer, "Unigram": trainers.UnigramTrainer}
+    kinds: dict[str, Any] = {
+        "WordPiece": trainers.WordPieceTrainer,
+        "WordLevel": trainers.WordLevelTrainer,
+        "BPE": trainers.BpeTrainer,
+        "Unigram": trainers.UnigramTrainer,
+    }
     kind = document["model"]["type"]
     if kind == "BPE" and "ByteLevel" in json.dumps(document["pre_tokenizer"]):
         given["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(LINES * 3, kinds[kind](**given, **options, **({"unk_token": unknown} if kind == "Unigram" else {})))
+    made.train_from_iterator(LINES * 3, kinds[kind](**(given | options), **({"unk_token": unknown} if kind == "Unigram" else {})))
     model = json.loads(made.to_str())["model"]
     fields = {name: model[name] for name in ("vocab", "merges", "unk_id") if name in model}
     ids = {row[0]: number for number, row in enumerate(model["vocab"])} if kind == "Unigram" else model["vocab"]
