@@ -98,7 +98,8 @@ def bpe(
         source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json``, a ``.model`` of `sentencepiece` or a vocabulary of RWKV,
             possibly packed with gzip; a folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``;
             a live tokenizer of `tokenizers` or `transformers`; or the name of a model on the Hugging Face Hub, if no file has this name.
-        encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
+        encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "o200k_harmony", "p50k_base", "r50k_base", "gpt2",
+            "qwen" or "hy" (Hunyuan).
         pattern: the regular expression whose matches are the pre-tokens, in the syntax of tiktoken; it replaces the pattern of the
             encoding.
         special: additional special tokens and their ids.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
+from unicodedata import normalize
 
 from fst.compile.files import contents, read_text
 from fst.compile.sources import tiktoken
@@ -123,13 +124,17 @@ class Tiktoken:
 
     def __init__(self, path: Path) -> None:
         module = library("tiktoken")
-        ranks, (pattern, special) = tiktoken.parts_of(_text(path), path, {})
+        ranks, (pattern, special, normalizers) = tiktoken.parts_of(_text(path), path, {})
         self.encoding: Any = module.Encoding(path.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=dict(special))
+        self._composes = len(normalizers) > 0
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """See `Reference`."""
-        found: list[list[int]] = self.encoding.encode_batch(texts, allowed_special="all")
+        found: list[list[int]] = self.encoding.encode_batch([*map(self._composed, texts)], allowed_special="all")
         return found
+
+    def _composed(self, text: str) -> str:
+        return normalize("NFC", text) if self._composes else text
 
     def name(self, number: int) -> str:
         """See `Reference`."""
@@ -137,7 +142,7 @@ class Tiktoken:
 
     def place(self, text: str, token: int) -> int:
         """See `Reference`."""
-        _, places = self.encoding.decode_with_offsets(self.encoding.encode(text, allowed_special="all"))
+        _, places = self.encoding.decode_with_offsets(self.encoding.encode(self._composed(text), allowed_special="all"))
         return int(places[token]) if token < len(places) else len(text)
 
 

@@ -26,10 +26,15 @@ _BEGINNINGS = (
     (rb".{4}\0{4}\{\"", "contains the weights of a model, as safetensors: name the vocabulary next to it"),
 )
 BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), reason) for pattern, reason in _BEGINNINGS)
+# A vocabulary of TokenMonster begins with its capcode, charset, normalization and mode.
+TOKENMONSTER, TOKENMONSTER_NAME = re.compile(rb"[\0-\2][\0-\2].[\0-\5]", re.DOTALL), ".vocab"
+CHOOSES = "is a vocabulary of TokenMonster, which looks some words ahead by rules of its own: no table has them; name another vocabulary"
 LOOKED_AT = 1024  # number of bytes to read
 
 
 def mistaken(path: Path) -> str | None:
     """A description of a file that was passed by mistake, and the remedy; None for other files."""
     begun = beginning(path, LOOKED_AT)
+    if path.suffix == TOKENMONSTER_NAME and TOKENMONSTER.match(begun):
+        return f"{path} {CHOOSES}"
     return next((f"{path} {reason}" for pattern, reason in BEGINNINGS if pattern.match(begun)), None)

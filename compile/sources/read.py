@@ -16,7 +16,7 @@ from fst.compile.sources.gguf import header as gguf
 from fst.compile.sources.inputs import CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
-from fst.compile.sources.pretrained import chat_templates, sentencepiece
+from fst.compile.sources.pretrained import chat_templates, ranks, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
@@ -119,8 +119,18 @@ def config_of(source: str | Path) -> Given:
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     found = _of_files(path)
-    source = _of_exported(found, path, given, kind) if found else _of_file(single_files(path)[0], given, kind)
+    source = _of_exported(found, path, given, kind) if found else _of_single(path, single_files(path)[0], given, kind)
     return replace(source, settings=replace(source.settings, chat_templates=_chat_templates(path)))
+
+
+def _of_single(folder: Path, path: Path, given: Given, kind: str | None) -> Source[Any]:
+    """Read the only file of a folder with a complete vocabulary; a class of transformers completes ranks of `tiktoken`."""
+    ranked = ranks.read(folder, path)
+    if ranked is None:
+        return _of_file(path, given, kind)
+    need_kind("BPE", kind)
+    _refuse(given, f"{folder} contains it")
+    return ranked
 
 
 def _chat_templates(path: Path) -> Mapping[str, str]:

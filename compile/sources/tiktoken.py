@@ -1,16 +1,18 @@
 """Read encodings of `tiktoken`: files of ranks, and live ``tiktoken.Encoding`` objects.
 
 Each line of a ``.tiktoken`` file contains a token in base64 and its rank. The pattern that splits text and the special tokens are not in
-the file, because `tiktoken` defines them in code. This module contains the patterns and special tokens of OpenAI's encodings.
+the file, because `tiktoken` defines them in code. This module contains the patterns and special tokens of OpenAI's encodings, and of the
+first Qwen's and Hunyuan's, which also compose a text (NFC) before they find special tokens in it.
 
-Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``.
+Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``; ``tokenization_qwen.py`` of Qwen-7B;
+``tokenization_hy.py`` of Hunyuan-A13B.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any, NamedTuple
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
 from fst.compile.sources.templates import BARE
+from fst.compile.text.components import Component
 from fst.compile.text.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.pretokens.byte_letters import bytes_of
@@ -34,13 +37,28 @@ class Encoding(NamedTuple):
 
     pattern: Pattern  # the regular expression whose matches are the pre-tokens of a text
     special: Mapping[str, int]  # special tokens and their ids
+    normalizers: Sequence[Component] = ()  # the changes to a text before special tokens are found in it
 
 
 _GPT2 = Encoding(
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     {"<|endoftext|>": 50256},
 )
-ENCODINGS: Mapping[str, Encoding] = {
+QWEN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+COMPOSED: Sequence[Component] = ({"type": "NFC"},)
+
+
+def _numbered(first: int, names: Iterable[str]) -> Mapping[str, int]:
+    return {name: number for number, name in enumerate(names, first)}
+
+
+def _extras(count: int) -> Sequence[str]:
+    return [f"<|extra_{number}|>" for number in range(count)]
+
+
+_PUBLIC: Mapping[str, Encoding] = {
     "gpt2": _GPT2,
     "r50k_base": _GPT2,
     "p50k_base": _GPT2,
@@ -69,6 +87,26 @@ ENCODINGS: Mapping[str, Encoding] = {
         {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
     ),
 }
+_HARMONY = {
+    "<|startoftext|>": 199998,
+    "<|endoftext|>": 199999,
+    "<|return|>": 200002,
+    "<|constrain|>": 200003,
+    "<|channel|>": 200005,
+    "<|start|>": 200006,
+    "<|end|>": 200007,
+    "<|message|>": 200008,
+    "<|call|>": 200012,
+    "<|endofprompt|>": 200018,
+}
+_RESERVED = {f"<|reserved_{number}|>": number for number in (200000, 200001, 200004, *range(200009, 200012), *range(200013, 201088))}
+_CHAT, _HUNYUAN = ("<|endoftext|>", "<|im_start|>", "<|im_end|>"), ("<|endoftext|>", "<|startoftext|>", "<|bos|>", "<|eos|>", "<|pad|>")
+ENCODINGS: Mapping[str, Encoding] = {
+    **_PUBLIC,
+    "o200k_harmony": Encoding(_PUBLIC["o200k_base"].pattern, {**_HARMONY, **_RESERVED}),
+    "qwen": Encoding(QWEN, _numbered(151643, [*_CHAT, *_extras(205)]), COMPOSED),
+    "hy": Encoding(QWEN, _numbered(127957, [*_HUNYUAN, *_extras(204)]), COMPOSED),
+}
 
 
 def of_encoding(encoding: Any) -> Source[BpeModel]:
@@ -88,7 +126,7 @@ def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]
 
 def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[bytes, int], Encoding]:
     """The tokens of a file with their ranks, and the encoding of the file. The exceptions are as in `of_text`."""
-    return _ranks(text, path), _encoding(path, given)
+    return ranks_of(text, path), _encoding(path, given)
 
 
 def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
@@ -96,7 +134,8 @@ def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Sour
     _need_apart(ranks, encoding.special, where)
     from fst.compile.text.added_tokens import numbered  # trainers need only patterns
 
-    return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
+    source = source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special, normalized=bool(encoding.normalizers)))
+    return replace(source, text=replace(source.text, normalizers=encoding.normalizers))
 
 
 def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: str = TIKTOKEN) -> Source[BpeModel]:
@@ -117,12 +156,13 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
     if name is None and "pattern" not in given:
         hint = f"name its encoding, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
         raise VocabularyError(f"{path} contains ranks, but no pattern that splits text: {hint}")
-    pattern, special = ENCODINGS[name] if name is not None else ("", {})
-    own = {} if given.get("no_special") else special
-    return Encoding(given.get("pattern", pattern), {**own, **given.get("special", {})})
+    named = ENCODINGS[name] if name is not None else Encoding("", {})
+    own = {} if given.get("no_special") else named.special
+    return named._replace(pattern=given.get("pattern", named.pattern), special={**own, **given.get("special", {})})
 
 
-def _ranks(text: str, path: Path) -> dict[bytes, int]:
+def ranks_of(text: str, path: Path) -> dict[bytes, int]:
+    """The tokens of a file with their ranks."""
     ranks: dict[bytes, int] = {}
     lines: dict[int, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

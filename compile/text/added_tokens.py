@@ -67,14 +67,15 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
     return _told_apart(found, special)
 
 
-def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Make added tokens from special tokens and their ids. Such tokens have no flags, so they are found anywhere in raw text.
+def numbered(ids: Mapping[str, int], *, normalized: bool = False) -> AddedTokens:
+    """Make added tokens from special tokens and their ids. Such tokens have no other flags, so they are found anywhere in raw text or, with
+    `normalized`, in normalized text.
 
     Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
         {'<|endoftext|>': 100257}
     """
-    return _told_apart({content: _token(number, {"content": content}) for content, number in ids.items()}, ids)
+    return _told_apart({content: _token(number, {"content": content, "normalized": normalized}) for content, number in ids.items()}, ids)
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:

@@ -130,7 +130,7 @@ def test_named_encodings_are_the_reference_s(name: str) -> None:
     library = pytest.importorskip("tiktoken", reason="the reference")
     folder = VOCABULARIES / name
     stated = json.loads((folder / "encoding.json").read_text(encoding="utf-8"))
-    assert tiktoken.ENCODINGS[name] == (stated["pat_str"], stated["special_tokens"])
+    assert tiktoken.ENCODINGS[name][:2] == (stated["pat_str"], stated["special_tokens"])
     read_lines = ((folder / f"{name}.tiktoken").read_bytes()).splitlines()
     expected = {b64decode(token): int(rank) for token, rank in map(bytes.split, read_lines)}
     source = read(folder / f"{name}.tiktoken", {})

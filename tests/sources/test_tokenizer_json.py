@@ -263,6 +263,13 @@ def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: 
     assert message in refusal(file)
 
 
+def test_vocabulary_of_tokenmonster_is_refused(tmp_path: Path) -> None:
+    """A vocabulary of TokenMonster is refused by name."""
+    file = tmp_path / "english-32000-balanced-v1.vocab"
+    file.write_bytes(b"\x02\x01\x01\x02\x20\0\0\0\xff\xff\xff\0\x7d\0\0\x7d\0\x01a")
+    assert "PATH is a vocabulary of TokenMonster" in refusal(file)
+
+
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"])
 def test_other_file_of_a_folder_names_the_folder(name: str, tmp_path: Path) -> None:
     """If a file that contains no vocabulary is passed instead of its folder, the message contains the folder to compile."""

@@ -27,6 +27,7 @@ FOLDER = (
     "merges.txt",
     "vocab.txt",
 )
+RANKS_FOLDER = ("tiktoken.model", "tokenizer_config.json")
 CONFIG = {
     "tokenizer_class": "GPT2Tokenizer",
     "unk_token": "<unk>",
@@ -113,6 +114,12 @@ def _ranks() -> Sequence[bytes]:
     return [b"".join(b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens))]
 
 
+def _ranks_folders() -> Sequence[bytes]:
+    added = {str(259 + number): {"content": token, "special": True} for number, token in enumerate(("[BOS]", "[EOS]", "[gMASK]", "<sop>"))}
+    configs = ({"tokenizer_class": name, "added_tokens_decoder": added} for name in ("TikTokenTokenizer", "ChatGLM4Tokenizer"))
+    return [joined(RANKS_FOLDER, {"tiktoken.model": _ranks()[0].decode(), "tokenizer_config.json": _json(config)}) for config in configs]
+
+
 def _rwkv() -> Sequence[bytes]:
     return [rwkv.text_of(rwkv.vocabulary([b"ab", b" ab", b"abab", "é".encode(), b"\xe4\xb8"])).encode()]
 
@@ -159,6 +166,7 @@ READERS = {
     "folder": Reader(lambda folder: used(tokenizer(folder)), _folders, FOLDER),
     "rwkv": Reader(lambda folder: used(bpe(folder / "a.txt")), _rwkv, ("a.txt",)),
     "tiktoken": Reader(lambda folder: used(bpe(folder / "a.tiktoken", pattern=GPT2, special={"<s>": 300})), _ranks, ("a.tiktoken",)),
+    "ranks folder": Reader(lambda folder: used(bpe(folder)), _ranks_folders, RANKS_FOLDER),
     "tekken": Reader(lambda folder: used(bpe(folder / "tekken.json")), _tekken, ("tekken.json",)),
     "sentencepiece": Reader(lambda folder: used(tokenizer(folder / "a.model")), _models, ("a.model",)),
 }
