@@ -82,6 +82,7 @@ def bpe(
     pattern: str | None = None,
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
+    pre_tokenizer: str | None = None,
     tune: Iterable[str | bytes] | None = None,
 ) -> BpeTable:
     """Compile a BPE vocabulary, over bytes or over characters.
@@ -104,6 +105,7 @@ def bpe(
             encoding.
         special: additional special tokens and their ids.
         no_special: leave out the special tokens of the encoding; texts that contain their strings are then encoded as ordinary text.
+        pre_tokenizer: "whitespace" for a folder of XLM, FlauBERT or BioGPT, whose texts are then already split into words by Moses.
         tune: texts, as an iterable of str or of bytes in UTF-8, such as an open file. Their frequent pre-tokens of several tokens become
             words of the table, at most 65,536, so that similar texts are encoded faster. Every text keeps its ids. The table contains these
             strings of the texts, and a SHA-256 of all texts.
@@ -114,7 +116,8 @@ def bpe(
         TextError: an item of `tune` is not text.
         OSError: the source cannot be read.
     """
-    options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
+    options = dict(locals())
+    del options["source"], options["tune"]
     table = made_of(source, read(source, options, BpeModel.kind), tune=tune)
     assert isinstance(table, BpeTable)
     return table

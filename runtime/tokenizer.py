@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import counted
+from fst.errors import UnsupportedError, counted
 from fst.runtime.decoder import DecodeStream, row_of
 from fst.runtime.model_inputs.call import Caller
 from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
@@ -22,6 +22,7 @@ from fst.runtime.text.templates import special_ids
 from fst.tables.decoder_steps import PIECES
 from fst.tables.header import Settings, StepsDecoder
 from fst.tables.table import Table
+from fst.tables.words_decoder import WordsDecoder
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -351,6 +352,8 @@ class Tokenizer(PublicClass, SessionEncoder):
             return self._by_steps[skip_special_tokens].stream()
         decoder = self._metadata.settings.decoder
         assert not isinstance(decoder, StepsDecoder)
+        if isinstance(decoder, WordsDecoder):
+            raise UnsupportedError("decode_stream: the text of a token depends on the next tokens; decode all ids at once")
         return JoinedStream(self._names(skip_special_tokens), decoder)
 
     @property

@@ -18,7 +18,8 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
 IDS, MERGES = "vocab.json", "merges.txt"
-FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, SPECIALS, ADDED, MODEL)
+CODES, DICTIONARY = "bpe.codes", "dict.txt"
+FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, CODES, DICTIONARY, SPECIALS, ADDED, MODEL)
 TEMPLATE, TEMPLATES, TEMPLATE_SUFFIX = "chat_template.jinja", "additional_chat_templates", ".jinja"
 PATTERNS = (*FILES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")  # the files of a model on the Hub
 RANKS, PIECES, GGUF, TEKKEN = ".tiktoken", ".model", ".gguf", "tekken.json"  # the endings, or the name, of files with a complete vocabulary

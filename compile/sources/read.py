@@ -12,8 +12,9 @@ from typing import Any
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, rwkv, tekken, tiktoken, tokenizer_json
+from fst.compile.sources.codes import folder as codes
 from fst.compile.sources.gguf import header as gguf
-from fst.compile.sources.inputs import CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
+from fst.compile.sources.inputs import CODES, CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, ranks, sentencepiece
@@ -75,7 +76,7 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
-        files = [path / name for name in FILES if name != MERGES] if path.is_dir() else [path]
+        files = [path / name for name in FILES if name not in (MERGES, CODES)] if path.is_dir() else [path]
         message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
         if message:
             raise VocabularyError(message) from None
@@ -118,8 +119,12 @@ def config_of(source: str | Path) -> Given:
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    found = _of_files(path)
-    source = _of_exported(found, path, given, kind) if found else _of_single(path, single_files(path)[0], given, kind)
+    family = codes.family_of(path)
+    found = None if family else _of_files(path)
+    if family:
+        source = _of_codes(path, family, given, kind)
+    else:
+        source = _of_exported(found, path, given, kind) if found else _of_single(path, single_files(path)[0], given, kind)
     return replace(source, settings=replace(source.settings, chat_templates=_chat_templates(path)))
 
 
@@ -131,6 +136,12 @@ def _of_single(folder: Path, path: Path, given: Given, kind: str | None) -> Sour
     need_kind("BPE", kind)
     _refuse(given, f"{folder} contains it")
     return ranked
+
+
+def _of_codes(path: Path, family: codes.CodesFamily, given: Given, kind: str | None) -> Source[Any]:
+    need_kind("BPE", kind)
+    source = codes.read(path, family, given.get("pre_tokenizer"))
+    return _with_options(source, {name: value for name, value in given.items() if name != "pre_tokenizer"})
 
 
 def _chat_templates(path: Path) -> Mapping[str, str]:

@@ -44,6 +44,28 @@ def roberta(cls: int, sep: int) -> Templates:
     return Templates(single, (*single, ((sep,), 0), (SECOND, 0), ((sep,), 0)))
 
 
+def after(eos: int) -> Templates:
+    """Templates with one token after each text, as in fairseq.
+
+    Examples:
+        >>> after(2).pair
+        (('A', 0), ((2,), 0), ('B', 1), ((2,), 1))
+    """
+    single: Template = (FIRST, 0), ((eos,), 0)
+    return Templates(single, (*single, (SECOND, 1), ((eos,), 1)))
+
+
+def before(token: int) -> Templates:
+    """Templates with one token before each text, as in BioGPT.
+
+    Examples:
+        >>> before(2).pair
+        (((2,), 0), ('A', 0), ((2,), 0), ('B', 1))
+    """
+    single: Template = ((token,), 0), (FIRST, 0)
+    return Templates(single, (*single, ((token,), 0), (SECOND, 1)))
+
+
 def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
     """Convert the post-processor of a tokenizer.json to templates."""
     if part is None:

@@ -33,6 +33,7 @@ from fst.pretokens.boundaries import AROUND, MAX_WINDOW, prove_products
 from fst.pretokens.short_words import short_words
 from fst.pretokens.tuned_words import prove_tuned
 from fst.tables.proof import need, need_none
+from fst.tables.strings import parts_of
 from fst.tables.table import Table, member
 from fst.text.arguments import expansion_bound, marks
 from fst.text.normalizer import NOTHING, without_context
@@ -152,8 +153,7 @@ class PretokenTable(Table):
     @Lazy
     def contents(self) -> tuple[bytes, ...]:
         """The bytes of each token, in the order of ``token_ids``."""
-        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
-        return tuple(data[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True))
+        return parts_of(self.token_bytes, self.token_ends)
 
     @Lazy
     def splitter(self) -> Splitter:

@@ -34,6 +34,7 @@ from fst.core.json_fields import (
 from fst.errors import TableError, listed
 from fst.tables.decoder_steps import Steps, are_steps
 from fst.tables.ids import IDS, are_ids, is_id
+from fst.tables.words_decoder import WordsDecoder
 
 LAYOUTS = COMPACT, LINKED = "compact", "linked"
 SIDES = ("right", "left")
@@ -304,7 +305,7 @@ class StepsDecoder:
     steps: Steps = stored_as(Rule(are_steps, "a list of decoders in steps, as in a tokenizer.json", tuple, list))
 
 
-AnyDecoder = Decoder | StepsDecoder
+AnyDecoder = Decoder | StepsDecoder | WordsDecoder
 _BYTE_LEVEL_STORED = {"kind": ByteLevelDecoder.kind}
 _WORDPIECE = record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', true or false")
 
@@ -312,15 +313,17 @@ _WORDPIECE = record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', 
 def _form(decoder: AnyDecoder) -> Json:
     if decoder == BYTE_LEVEL:
         return dict(_BYTE_LEVEL_STORED)
-    form: Json = (_STEPS if isinstance(decoder, StepsDecoder) else _WORDPIECE).write(decoder)
+    form: Json = next(rule for kind, rule in _RULES.items() if isinstance(decoder, kind)).write(decoder)
     return form
 
 
 _STEPS = record(StepsDecoder, "a mapping with 'steps', a list of decoders in steps")
+_WORDS = record(WordsDecoder, "a mapping with 'joiner', 'replaced' and 'content', which are strings")
+_RULES = {StepsDecoder: _STEPS, WordsDecoder: _WORDS, Decoder: _WORDPIECE}
 DECODER = Rule(
-    lambda value: value == _BYTE_LEVEL_STORED or _STEPS.holds(value) or _WORDPIECE.holds(value),
-    f"{_WORDPIECE.expected}; or {_BYTE_LEVEL_STORED}; or {_STEPS.expected}",
-    lambda value: BYTE_LEVEL if value == _BYTE_LEVEL_STORED else (_STEPS if "steps" in value else _WORDPIECE).read(value),
+    lambda value: value == _BYTE_LEVEL_STORED or any(rule.holds(value) for rule in _RULES.values()),
+    f"{_BYTE_LEVEL_STORED}; or {'; or '.join(rule.expected for rule in _RULES.values())}",
+    lambda value: BYTE_LEVEL if value == _BYTE_LEVEL_STORED else next(rule for rule in _RULES.values() if rule.holds(value)).read(value),
     _form,
 )
 

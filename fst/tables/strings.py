@@ -57,6 +57,12 @@ def stored_bytes(strings: Iterable[bytes]) -> tuple[Array, Array]:
     return np.frombuffer(b"".join(listed), np.uint8), np.cumsum([len(data) for data in listed], dtype=np.int64)
 
 
+def parts_of(data: Array, ends: Array) -> tuple[bytes, ...]:
+    """The strings in two arrays like the arrays of a `StringColumn`, as bytes."""
+    joined, places = data.tobytes(), ends.tolist()
+    return tuple(joined[start:end] for start, end in zip([0, *places[:-1]], places, strict=True))
+
+
 def enclosed(data: Array, ends: Array) -> bytes:
     r"""Strings of UTF-8 as one bytes object, each between `BEGIN` and `END`, so that ``bytes.replace`` changes all strings at once.
 

@@ -15,6 +15,7 @@ from fst.runtime.tokenizer import Tokenizer
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import ALL, Steps, plan
 from fst.tables.header import ByteLevelDecoder, StepsDecoder
+from fst.tables.words_decoder import WordsDecoder
 
 Array = NDArray[Any]
 # Flags of an id: no token has this id; the id is skipped with the special tokens; at the end of a text, the last byte of its token is
@@ -55,6 +56,8 @@ def contents(tok: Tokenizer) -> Contents | None:
         return _laid_out({number: (content,) * 3 for number, content in same.items()}, tok._skipped, ())
     if isinstance(decoder, StepsDecoder):
         return _of_steps(names, decoder.steps, tok._skipped)
+    if isinstance(decoder, WordsDecoder):
+        return None
     known = {number: (first_piece_of(name, decoder), piece_of(name, decoder)) for number, name in names.items()}
     return _laid_out({number: (first.encode(), *(later.encode(),) * 2) for number, (first, later) in known.items()}, tok._skipped, ())
 

@@ -8,6 +8,7 @@ from fst.runtime.decoder import DecodeStream, IdsLike, row_of
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import joined
 from fst.tables.header import AnyDecoder, Decoder, StepsDecoder
+from fst.tables.words_decoder import WordsDecoder
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
@@ -24,6 +25,8 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
     """
     if isinstance(decoder, StepsDecoder):
         return joined(decoder.steps, tokens)
+    if isinstance(decoder, WordsDecoder):
+        return decoder.joined(tokens)
     first = [first_piece_of(token, decoder) for token in tokens[:1]]
     return "".join(first + [piece_of(token, decoder) for token in tokens[1:]])
 

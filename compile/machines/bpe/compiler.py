@@ -24,11 +24,12 @@ from fst.machines.bpe.header import BpeModel as BpeModelMetadata
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PretokenText
 from fst.tables.header import AddedTokens
+from fst.tables.strings import stored_bytes
 
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001 - rows have one layout
     """Compile a source into a table."""
-    model, trimming = without_cuts(source.model, source.text.pre_tokenizers), source.trimming
+    model, trimming = _numbered(without_cuts(source.model, source.text.pre_tokenizers), source.added), source.trimming
     _need_clear(model)
     added, rewritten, split = text_of(source)
     if trimming:
@@ -41,11 +42,12 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
     arrays, window_bits = splitter_arrays(split)
     named = {name: number for name, number in model.names.items() if not model.spells(name, number)}
     others = named | {name: number for name, number in added.ids.items() if name not in model.names}
-    ids = [*model.vocabulary.values(), *others.values()]
-    encoded = [*model.vocabulary, *(name.encode() for name in others)]
+    tokens_of_model = {} if model.subword_ids else model.vocabulary
+    ids = [*tokens_of_model.values(), *others.values()]
+    encoded = [*tokens_of_model, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTable.kind, len(rows.slots) if rows else 0, window_bits),
-        model=_model_metadata(source, tokens, words, len(named)),
+        model=_model_metadata(replace(source, model=model), tokens, words, len(named)),
         text=PretokenText(
             source.text.normalizers,
             source.text.pre_tokenizers,
@@ -68,7 +70,33 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
         token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(ids, np.int32),
+        **_subwords(model),
     )
+
+
+def _numbered(model: BpeModel, added: AddedTokens) -> BpeModel:
+    """The model with a number for each subword, from the highest id on, see `fst.machines.bpe.subwords`."""
+    if not model.subword_ids:
+        return model
+    first = 1 + max(*model.names.values(), *added.ids.values())
+    return replace(model, vocabulary={subword: first + place for place, subword in enumerate(model.vocabulary)})
+
+
+def _subwords(model: BpeModel) -> dict[str, NDArray[Any]]:
+    """The arrays of the subwords, by name; none if merges work on tokens."""
+    if not model.subword_ids:
+        return {}
+    data, ends = stored_bytes(model.vocabulary)
+    return {"subword_bytes": data, "subword_ends": ends, "subword_ids": np.array(model.subword_ids, np.int32)}
+
+
+def _shifted(table: BpeTable, by: int) -> dict[str, NDArray[Any]]:
+    """The arrays that contain numbers of subwords, by name, after the highest id of the table grew."""
+    if not len(table.subword_ids):
+        return {}
+    words = table.words.copy()
+    words[3::4] += np.where(words[3::4] > 0, by, 0).astype(np.uint64)
+    return {"merges": table.merges + np.int32(by), "words": words}
 
 
 def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
@@ -86,7 +114,9 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     if stated.trimming is not None:
         need_clear_spaces(found, {*names[: metadata.model.vocabulary_tokens]})
     metadata = replace(metadata, text=replace(stated, normalizer=by), added_tokens=found)
-    return replace(table, header=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
+    tokens = more_tokens(table, found.ids)
+    arrays |= _shifted(table, int(tokens["token_ids"].max() - table.token_ids.max()))
+    return replace(table, header=metadata.to_json(), **arrays, **tokens)
 
 
 def _listed(model: BpeModel) -> Merges:
@@ -129,9 +159,10 @@ def _word_table(model: BpeModel, tokens: CanonicalTokens) -> tuple[NDArray[np.ui
 def _model_metadata(source: Source[BpeModel], tokens: CanonicalTokens, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
     """The metadata of a model. `named` is the number of names in the vocabulary that are not tokens of the model."""
     model = source.model
+    known = 0 if model.subword_ids else len(model.vocabulary)
     return BpeModelMetadata(
-        model_tokens=len(model.vocabulary),
-        vocabulary_tokens=len(model.vocabulary) + named,
+        model_tokens=known or named,
+        vocabulary_tokens=known + named,
         dropout=model.dropout,
         ignore_merges=model.ignore_merges,
         letters=model.letters,

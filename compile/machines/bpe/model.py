@@ -48,6 +48,8 @@ class BpeModel:
         letters: the letters that represent bytes in the names of tokens; this also determines whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` whose only token is a fallback.
         longest_match: whether texts become the longest tokens from left to right, instead of the results of merges.
+        subword_ids: the id that each entry of `vocabulary` becomes, if the entries are subwords (`fst.machines.bpe.subwords`) and not the
+            tokens of `names`; otherwise empty. `assemble` numbers the entries.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -64,6 +66,7 @@ class BpeModel:
     letters: Letters = BYTE_LETTERS
     fallbacks: int = 0
     longest_match: bool = False
+    subword_ids: Sequence[int] = ()
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any], letters: Letters = BYTE_LETTERS) -> BpeModel:
@@ -136,6 +139,8 @@ class BpeModel:
 
     def spells(self, name: str, number: int) -> bool:
         """Whether a name is the spelling of a token in `vocabulary` with this id."""
+        if self.subword_ids:
+            return False
         byte = byte_of(name) if self.fallbacks else None
         token = self.letters.bytes_of(name) if byte is None else bytes([byte])
         return token is not None and self.vocabulary.get(token) == number

@@ -50,6 +50,7 @@ class MergeArguments(NamedTuple):
         atoms: int32[CODES], the id that each byte becomes, by the byte's code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
         fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if there is no such id.
         alphabet: the characters with tokens; `NO_ALPHABET` if symbols are bytes.
+        ids_of_subwords: int32[n], the id that each number of a merge becomes, see `fst.machines.bpe.subwords`; empty if numbers are ids.
     """
 
     shared: Arguments
@@ -57,6 +58,7 @@ class MergeArguments(NamedTuple):
     atoms: Array
     fused: Array
     alphabet: Alphabet
+    ids_of_subwords: Array
 
 
 class DropoutArguments(NamedTuple):
@@ -82,4 +84,4 @@ def merge_arguments(table: Any, shared: Arguments) -> MergeArguments:
     """The arguments of a table for the kernels that run the list of merges."""
     merges = borrowable(table.merges, np.int32)
     pairs = Pairs(merge_list.slots_of(merges), merges)
-    return MergeArguments(shared, pairs, table.atoms, np.array([table.fused], np.int32), table.alphabet)
+    return MergeArguments(shared, pairs, table.atoms, np.array([table.fused], np.int32), table.alphabet, table.ids_of_subwords)

@@ -38,6 +38,8 @@ def _merges(table: BpeTable, pretokens: Iterable[bytes]) -> Picture:
     """The merges of some pre-tokens."""
     names, arcs, starts, finals = dict[Any, str](), list[Arc](), set[Any](), set[Any]()
     tokens = dict(zip(table.token_ids.tolist(), table.tokens, strict=True))
+    if len(table.subword_ids):
+        tokens |= zip(table.subwords.numbers.tolist(), map(bytes.decode, table.subwords.contents), strict=True)
     for pretoken in pretokens:
         if pretoken in table.whole_pretokens:
             continue

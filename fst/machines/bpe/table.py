@@ -21,6 +21,7 @@ from fst.machines.bpe.affixes import Affixes, codes_of
 from fst.machines.bpe.arguments import BpeArguments, MergeArguments, arguments, merge_arguments
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
+from fst.machines.bpe.subwords import Subwords
 from fst.pretokens.arguments import Work, work
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.characters import ABSENT, CODES, CONTINUES, ENDS, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
@@ -29,7 +30,7 @@ from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.header import ByteLevelDecoder
 from fst.tables.proof import need, need_ids, need_none, prove_around
-from fst.tables.strings import enclosed, opened, stored
+from fst.tables.strings import enclosed, opened, parts_of, prove_strings, stored
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
 
@@ -44,6 +45,8 @@ class BpeTable(PretokenTable):
     Attributes:
         entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both are empty in a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.machines.bpe.merge_list`.
+        subword_bytes: uint8[n], subword_ends: int64[subwords], subword_ids: int32[subwords], see `Subwords`; empty if merges work on the
+            model's tokens themselves.
         token_bytes: see `PretokenTable`. The bytes include a prefix or suffix, because the reference decodes it, too.
     """
 
@@ -54,6 +57,9 @@ class BpeTable(PretokenTable):
     entries: Array = member("<u4")
     depths: Array = member("<u2")
     merges: Array = member("<i4", axes=2)
+    subword_bytes: Array = member("|u1", optional=True)
+    subword_ends: Array = member("<i8", optional=True)
+    subword_ids: Array = member("<i4", optional=True)
 
     @Lazy
     def metadata(self) -> BpeMetadata:
@@ -64,6 +70,20 @@ class BpeTable(PretokenTable):
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel, which walks the automaton or runs the merges."""
         return "fst.runtime.machines.bpe.kernels.encode" if self.has_automaton else "fst.runtime.machines.bpe.kernels.merge_queue"
+
+    @Lazy
+    def subwords(self) -> Subwords:
+        """The strings that merges work on."""
+        ends, known = self.subword_ends, self.metadata.model.model_tokens - self.metadata.model.fallbacks
+        if not len(ends):
+            return Subwords(self.contents[:known], self.token_ids[:known])
+        return Subwords(parts_of(self.subword_bytes, ends), 1 + int(self.token_ids.max()) + np.arange(len(ends)))
+
+    @Lazy
+    def ids_of_subwords(self) -> Array:
+        """int32[n], the id that each number of a merge becomes, see `Subwords`; ids become themselves. Empty if `subword_ids` is empty."""
+        ids = np.arange(1 + int(self.token_ids.max()), dtype=np.int32)
+        return np.append(ids, self.subword_ids) if len(self.subword_ids) else ids[:0]
 
     @property
     def has_automaton(self) -> bool:
@@ -134,11 +154,11 @@ class BpeTable(PretokenTable):
         bytes varies.
         """
         known = self.metadata.model.model_tokens
-        lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
-        sizes = np.diff(self.token_ends[:known], prepend=0)
+        lengths = np.zeros(int(self.token_ids.max()) + 1 + len(self.subword_ids), np.uint16)
         if self.affixes:
-            sizes = np.array([len(self.affixes.part(name).body) for name in self.contents[:known]])
-        lengths[self.token_ids[:known]] = sizes
+            lengths[self.subwords.numbers] = [len(self.affixes.part(name).body) for name in self.subwords.contents]
+        else:
+            lengths[self.token_ids[:known]] = np.diff(self.token_ends[:known], prepend=0)
         if self.metadata.model.unk_id is not None:
             lengths[self.metadata.model.unk_id] = 1 if self.metadata.model.letters.are_bytes and not self.metadata.model.fuse_unk else 0
         return lengths
@@ -154,6 +174,8 @@ class BpeTable(PretokenTable):
     def byte_tokens(self) -> Array:
         """int32[CODES], the id of the one-byte token for each code, see `fst.machines.bpe.affixes`; -1 if there is no such token."""
         known, longest = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
+        if len(self.subword_ids):
+            return self.affixes.atoms(dict(zip(self.subwords.contents, self.subwords.numbers.tolist(), strict=True)))
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= longest).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
 
@@ -205,8 +227,7 @@ class BpeTable(PretokenTable):
         model, found = self.metadata.model, dict[tuple[int, bytes], int]()
         if model.letters.are_bytes:
             return found
-        tokens = zip(self.contents[: model.model_tokens - model.fallbacks], self.token_ids.tolist(), strict=False)
-        for content, number in tokens:
+        for content, number in zip(self.subwords.contents, self.subwords.numbers.tolist(), strict=True):
             body, is_first, is_last = self.affixes.part(content)
             if _is_character(body):
                 place = (not is_first) | bool(self.affixes.suffix and is_last) << 1
@@ -258,9 +279,9 @@ class BpeTable(PretokenTable):
         share an id, and the ``unk_token``.
         """
         model = self.metadata.model
-        ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
+        ids, unknown = self.subwords.numbers, -1 if model.unk_id is None else model.unk_id
         for token in np.flatnonzero((np.bincount(ids) > 1)[ids] | (ids == unknown)).tolist():
-            body, size = self.affixes.part(self.content(token)).body, self.lengths[ids[token]]
+            body, size = self.affixes.part(self.subwords.contents[token]).body, self.lengths[ids[token]]
             need(size == len(body) or not _is_character(body), f"character {body!a} is token {ids[token]} of {size} bytes")
 
     @Lazy
@@ -298,7 +319,8 @@ class BpeTable(PretokenTable):
         ids, place = list[int](), 0
         for part, special in self.parts(text):
             pretoken = part.encode()
-            ids += dropout.merged(self.ranks, self.merges, self.atoms_of(pretoken), by, row, place) if special is None else [special]
+            numbers = dropout.merged(self.ranks, self.merges, self.atoms_of(pretoken), by, row, place) if special is None else [special]
+            ids += self._ids_of(numbers)
             place += 0 if special is not None else len(pretoken)
         return ids
 
@@ -308,7 +330,12 @@ class BpeTable(PretokenTable):
             return [self.whole_pretokens[pretoken]]
         if self.has_automaton:
             return automaton.walk(self.entries, self.lengths, pretoken)
-        return merge_list.merged(self.ranks, self.merges, self.atoms_of(pretoken))
+        return self._ids_of(merge_list.merged(self.ranks, self.merges, self.atoms_of(pretoken)))
+
+    def _ids_of(self, numbers: list[int]) -> list[int]:
+        """The ids that numbers of merges become."""
+        found: list[int] = self.ids_of_subwords[numbers].tolist() if len(self.subword_ids) else numbers
+        return found
 
     def fixed_ids(self, pretoken: bytes) -> Sequence[int] | None:
         """See `PretokenTable.fixed_ids`."""
@@ -355,6 +382,7 @@ class BpeTable(PretokenTable):
         self._prove_unknown()
         self._prove_letters()
         self._prove_text(known, len(ends))
+        self._prove_subwords()
         added = self.metadata.added_tokens
         named = np.zeros(int(ids.max()) + 1, np.bool_)
         named[ids] = True
@@ -394,6 +422,17 @@ class BpeTable(PretokenTable):
         begins = begins[ends > begins]
         need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
 
+    def _prove_subwords(self) -> None:
+        """Prove that subwords are text, and that each becomes an id of a token."""
+        ids, sizes, model = self.subword_ids, np.diff(self.subword_ends, prepend=0), self.metadata.model
+        if not len(ids) and not len(sizes):
+            need(not len(self.subword_bytes), "there are bytes of subwords, and no subwords")
+            return
+        need(bool(self.affixes) and not model.letters.are_bytes and not model.fallbacks, "subwords without affixes, or of bytes")
+        prove_strings(self.subword_bytes, self.subword_ends, len(ids), "subwords")
+        need_none((sizes < 1) | (sizes > automaton.MAX_LENGTH), lambda place: f"subword {place} has {sizes[place]} bytes")
+        need_none(~np.isin(ids, self.token_ids), lambda place: f"subword {place} becomes {ids[place]}, which no token has")
+
     def _prove_unknown(self) -> None:
         """Prove that ``unk_id`` and ``unk_token`` belong together, and that there is an unknown token only if bytes are missing."""
         model = self.metadata.model
@@ -419,7 +458,7 @@ class BpeTable(PretokenTable):
     def _prove_merges(self, each: Each) -> None:
         """Prove the merges, and that the automaton is safe or, if the table has none, that its arrays are empty."""
         if self.has_automaton:
-            need(not self.affixes, "a prefix or suffix beside an automaton")
+            need(not self.affixes and not len(self.subword_ids), "a prefix, suffix or subwords beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")
             automaton.prove(self.entries, self.lengths, self.depths, each)
         else:

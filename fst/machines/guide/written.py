@@ -23,6 +23,7 @@ from fst.tables.decoder_steps import ALL, METASPACE, NONE, PIECES, REPLACE, SPAC
 from fst.tables.header import ByteLevelDecoder, Decoder, StepsDecoder
 from fst.tables.strings import BEGIN, END, enclosed, equal_to, opened, stored_bytes, taken
 from fst.tables.table import Table
+from fst.tables.words_decoder import WordsDecoder
 
 END_NAMES = ("<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>", "[SEP]")
 UNKNOWN = b"\xfd"  # replaces the unknown token while other tokens change; no UTF-8 contains this byte
@@ -69,6 +70,8 @@ def written_by(table: Table) -> Written:
         raise UnsupportedError(f"the table is of kind {table.kind!r}; expected that of a tokenizer; call fst.compile.tokenizer")
     named, metadata = _Named(table), table.metadata  # type: ignore[attr-defined]
     decoder, keeps_first = metadata.settings.decoder, False
+    if isinstance(decoder, WordsDecoder):
+        raise UnsupportedError("the decoder joins words, so a token writes text that depends on the tokens after it")
     if isinstance(decoder, ByteLevelDecoder) and hasattr(table, "decoded_differently"):
         changed = {number: data for place, data in table.decoded_differently().items() if (number := named.id_at(place)) is not None}
         ids, later = named.with_text((table.token_bytes, table.token_ends), changed)  # type: ignore[attr-defined]

@@ -21,6 +21,8 @@ Merge = tuple[bytes, bytes]
 
 def document(table: BpeTable) -> Json:
     """Make a ``tokenizer.json`` that compiles to a table."""
+    if len(table.subword_ids):
+        raise UnsupportedError("a table of codes has no tokenizer.json: tokenizers would give other ids; keep the table, or its source")
     return {**shared_parts(table), "model": model_of(table)}
 
 

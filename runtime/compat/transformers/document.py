@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from fst.errors import UnsupportedError
 from fst.machines.wordpiece.header import Normalizer
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import AnyDecoder, ByteLevelDecoder, Piece, PreTokenizer, StepsDecoder
+from fst.tables.words_decoder import WordsDecoder
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
@@ -75,6 +77,8 @@ def decoder(found: AnyDecoder | None) -> Json | None:
     if isinstance(found, StepsDecoder):
         steps = [dict(step) for step in found.steps]
         return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
+    if isinstance(found, WordsDecoder):
+        raise UnsupportedError("a decoder of words has no form in a tokenizer.json; keep the table, or its source")
     if isinstance(found, ByteLevelDecoder):
         return byte_level(add_prefix_space=True, use_regex=True)
     return {"type": "WordPiece", **asdict(found)}

@@ -84,6 +84,7 @@ MECAB = {
     "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\nONE 1 0 2\n0x0020 SPACE\n0x0063..0x0064 ONE DEFAULT\n0x3042 DEFAULT\n",
     "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
 }
+CODES = ("a@@", "a", "b@@", "ab", "abab@@", "é", "世@@", "s@@", "<mask>")
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
 CANONICAL = [token for token in TOKENS if not any(map(unicodedata.combining, token))]
 GUIDED = ("a", "b", "un", "able", "ab", "é", "世", " ", "日", "本", "x")
@@ -207,6 +208,13 @@ def _longest_match(folder: Path) -> Any:
     return bpe(written(folder, [b"ab", b" ab", b"abab1", "é".encode(), "aé".encode(), b"11", b"\xe4\xb8"]))
 
 
+def _codes(folder: Path) -> Any:
+    """Compile codes of fastBPE, with a vocabulary that lacks the names of several subwords."""
+    for name, lines in {"bpe.codes": ("a b", "b é</w>", "a b</w>", "ab ab", "ab ab</w>"), "dict.txt": CODES}.items():
+        (folder / name).write_text("".join(f"{line} 1\n" for line in lines), encoding="utf-8")
+    return bpe(folder)
+
+
 def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
     """A function that compiles a model of `sentencepiece`."""
 
@@ -291,6 +299,7 @@ UNTUNED: Mapping[str, Sample] = {
     "bpe dropout": Sample("bpe", _document(byte_level(GPT2, MERGES, dropout=0.25)), BYTE_PARTS),
     "bpe normalized": Sample("bpe", _document(_with_added({**BYTES, "normalizer": NORMALIZERS})), BYTE_PARTS),
     "bpe affixes": Sample("bpe", _document(_affixes()), BYTE_PARTS),
+    "bpe codes": Sample("bpe", _codes, BYTE_PARTS),
     "bpe ranks": Sample("bpe", _tiktoken, BYTE_PARTS),
     "bpe longest match": Sample("bpe", _longest_match, BYTE_PARTS),
     "bpe edits": Sample("bpe", _document(_with_added({**BYTES, "normalizer": EDITS})), BYTE_PARTS),

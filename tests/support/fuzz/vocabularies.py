@@ -12,7 +12,7 @@ from typing import Any
 from support.conformance.samples import FLAGGED, GPT2, MERGES, SCORES, unigram_document
 from support.fuzz.reader import Reader, joined
 from support.machines.documents import TOKENS, byte_level, over_characters
-from support.sources import gguf, rwkv
+from support.sources import codes, gguf, rwkv
 
 import fst
 from fst.compile import bpe, tokenizer, wordpiece
@@ -28,6 +28,7 @@ FOLDER = (
     "vocab.txt",
 )
 RANKS_FOLDER = ("tiktoken.model", "tokenizer_config.json")
+OF_CODES = ("tokenizer_config.json", "bpe.codes", "dict.txt", "vocab.txt", "merges.txt", "vocab.json")
 CONFIG = {
     "tokenizer_class": "GPT2Tokenizer",
     "unk_token": "<unk>",
@@ -157,7 +158,15 @@ def _gguf() -> Sequence[bytes]:
         return [gguf.written(Path(folder), model).read_bytes() for model in models]
 
 
+def _codes(*, are_split: bool) -> Sequence[bytes]:
+    folders = [files for name, files in codes.FOLDERS.items() if (name in codes.SPLIT) == are_split]
+    contents = [{name: content if isinstance(content, str) else _json(content) for name, content in files.items()} for files in folders]
+    return [joined(OF_CODES, files) for files in contents]
+
+
 READERS = {
+    "codes": Reader(lambda folder: used(bpe(folder)), lambda: _codes(are_split=False), OF_CODES),
+    "codes of words": Reader(lambda folder: used(bpe(folder, pre_tokenizer="whitespace")), lambda: _codes(are_split=True), OF_CODES),
     "gguf": Reader(lambda folder: used(tokenizer(folder / "a.gguf")), _gguf, ("a.gguf",)),
     "tokenizer.json": Reader(lambda folder: used(tokenizer(folder / "tokenizer.json")), _documents, ("tokenizer.json",)),
     "vocab.txt": Reader(

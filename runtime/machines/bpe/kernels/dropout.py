@@ -23,7 +23,18 @@ from fst.machines.bpe.merge_list import MADE
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, item_at, item_of, link, offer, pop, push, put_item
+from fst.runtime.machines.bpe.kernels.merge_queue import (
+    begin_merging,
+    collect,
+    item_at,
+    item_of,
+    link,
+    offer,
+    pop,
+    push,
+    put_item,
+    replace_subwords,
+)
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
@@ -170,4 +181,6 @@ def encode_rows(text, starts, more, table, output, work):
         ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, shared, output, place, first, state)
+        if len(table.merging.ids_of_subwords):
+            replace_subwords(output.ids, place, state.count, table.merging.ids_of_subwords)
     return at

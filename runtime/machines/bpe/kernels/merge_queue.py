@@ -294,6 +294,13 @@ def merge(text, start, end, table, numbers, at):
 
 
 @part
+def replace_subwords(ids, place, end, ids_of_subwords):
+    """Replace the numbers of subwords from an output index on by ids, after their spans are written, see `fst.machines.bpe.subwords`."""
+    for at in range(place, end):
+        ids[at] = ids_of_subwords[np.uint64(ids[at])]
+
+
+@part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, at = work.special_ids, output.ids, work.state.count
@@ -333,4 +340,6 @@ def encode_rows(text, starts, more, table, output, work):
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, shared, output, place, first, state)
+        if len(table.ids_of_subwords):
+            replace_subwords(output.ids, place, state.count, table.ids_of_subwords)
     return at

@@ -1,0 +1,1 @@
+"""Readers of BPE codes, as fastBPE and subword-nmt write them, with a vocabulary of their tokens."""
