@@ -16,11 +16,11 @@ from fst.tables.header import LINKED
 def small(table: Any) -> Any:
     """A table with the same ids that lacks arrays which only make kernels faster.
 
-    Byte-level BPE has only its list of merges. WordPiece has failure links instead of the transitions that follow from them. Unigram has
-    only its trie, and no automaton. Other tables are returned as they are.
+    Byte-level BPE has only its list of merges; a longest match, which has none, keeps its automaton. WordPiece has failure links instead of
+    the transitions that follow from them. Unigram has only its trie, and no automaton. Other tables are returned as they are.
     """
     if isinstance(table, BpeTable):
-        return without_automaton(table)
+        return table if table.metadata.model.longest_match else without_automaton(table)
     if isinstance(table, WordPieceTable):
         return assemble(source_of(table), LINKED)
     return replace(table, steps=table.steps[:0], lists=table.lists[:0]) if isinstance(table, UnigramTable) else table

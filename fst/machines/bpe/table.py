@@ -457,6 +457,8 @@ class BpeTable(PretokenTable):
 
     def _prove_merges(self, each: Each) -> None:
         """Prove the merges, and that the automaton is safe or, if the table has none, that its arrays are empty."""
+        if self.metadata.model.longest_match:
+            need(self.has_automaton and not len(self.merges), "a longest match without an automaton, or with merges")
         if self.has_automaton:
             need(not self.affixes and not len(self.subword_ids), "a prefix, suffix or subwords beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.sources.rwkv import longest_match, vocabulary, written
 
 import fst
+from fst.cli.commands.export.small import small
 from fst.compile import bpe
-from fst.compile.machines.bpe.canonical_tokens import Spelled
+from fst.compile.machines.bpe.canonical_tokens import Spelled, without_automaton
 from fst.compile.machines.bpe.item_sets import lay_out
 from fst.compile.machines.bpe.longest_match import states_of
 from fst.compile.pretokens.forced_boundaries import between_bytes
-from fst.errors import UnsupportedError
+from fst.errors import TableError, UnsupportedError
 from fst.machines.bpe import automaton
 from fst.machines.bpe.dropout import Dropout
 
@@ -109,6 +112,15 @@ def test_dropout_and_documents_are_refused(tmp_path: Path) -> None:
         tok.encode("aa", randomness=Dropout(0.5))
     with pytest.raises(UnsupportedError, match="a table of longest matches"):
         fst.hf(tok).save_pretrained(tmp_path / "saved")
+
+
+def test_no_table_of_longest_matches_lacks_its_automaton(tmp_path: Path) -> None:
+    """The smallest table for exports keeps the automaton, and a table without it, or with merges, is refused."""
+    table = bpe(written(tmp_path, TOKENS))
+    assert small(table) is table
+    for damaged in (without_automaton(table), replace(table, merges=np.array([[97, 97, 257]], np.int32))):
+        with pytest.raises(TableError, match="a longest match without an automaton, or with merges"):
+            damaged.prove()
 
 
 def test_automaton_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
