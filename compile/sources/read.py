@@ -105,11 +105,18 @@ def exported(source: Any) -> tuple[Any, Given] | None:
         found = _of_files(path)
         return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
     if gguf.is_model(path):
-        return _of_gguf(path), {}
+        return _exported_gguf(path)
     if Path(path.name.removesuffix(".gz")).suffix != ".json":
         return None
     document = parse_json(read_text(path), path)
     return None if tekken.is_tekken(document) else (document, {})
+
+
+def _exported_gguf(path: Path) -> tuple[Any, Given] | None:
+    from fst.compile.sources.gguf.source import read as read_gguf
+
+    found = read_gguf(path)
+    return None if isinstance(found, Source) else (found, {})
 
 
 def config_of(source: str | Path) -> Given:
@@ -167,7 +174,7 @@ def _of_exported(exported: tuple[Any, Mapping[str, Any]], path: Path, given: Giv
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     suffix = Path(path.name.removesuffix(".gz")).suffix
     if gguf.is_model(path):
-        return _of_exported((_of_gguf(path), NO_OPTIONS), path, given, kind)
+        return _of_gguf(path, given, kind)
     if is_model(path):
         return _of_model(path, given, kind)
     text = read_text(path)
@@ -188,10 +195,14 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     return _with_options(of_tokens(parse_lines(text), given), given)
 
 
-def _of_gguf(path: Path) -> Given:
-    from fst.compile.sources.gguf.source import exported  # few sources are GGUF models
+def _of_gguf(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    from fst.compile.sources.gguf.source import read as read_gguf  # few sources are GGUF models
 
-    return exported(path)
+    found = read_gguf(path)
+    if not isinstance(found, Source):
+        return _of_exported((found, NO_OPTIONS), path, given, kind)
+    need_kind(found.model.kind, kind)
+    return _with_options(found, given)
 
 
 def _of_model(path: Path, given: Given, kind: str | None) -> Source[Any]:

@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from fst.compile.patterns import parser
 from fst.compile.patterns.code_points import members, union
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
-from fst.compile.text.characters import reference
+from fst.compile.text.characters import llama_cpp, reference
 from fst.compile.text.characters.maps import Map, Symbols, counts
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
+from fst.tables.header import LLAMA_CPP_BERT
 
 MOST = 64  # maximum number of characters in the sets of a pattern
 
@@ -76,6 +77,7 @@ KNOWN: Fields = {
     "StripAccents": {},
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
+    LLAMA_CPP_BERT: {"lowercase": FLAG, "strip_accents": FLAG},  # only in documents of GGUF models
 }
 MAX_ORDERINGS = 16  # maximum number of normalizers that order marks, because compiling each takes up to half a second
 # The types of normalizers for BPE and Unigram. Messages name unsupported uses of Prepend and Precompiled.
@@ -176,6 +178,8 @@ def _then(before: Normalization, part: Component) -> Normalization:
         return before.mapped(_replacement(part))
     if kind in ("Prepend", "Precompiled"):
         raise UnsupportedError(f"normalizer {kind}: expected maps of characters, orderings and compositions")
+    if kind == LLAMA_CPP_BERT:
+        return before.mapped(llama_cpp.bert(part["lowercase"], part["strip_accents"]))
     return before.normalized(kind)
 
 

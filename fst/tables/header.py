@@ -448,7 +448,9 @@ class Settings:
     tokenizer_class: TokenizerClass | None = stored_unless_none(TOKENIZER_CLASS)
 
 
-TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the default reference, and a reference with different ids
+# the default reference, and two references with different ids
+TOKENIZERS, SENTENCEPIECE, LLAMA_CPP = "tokenizers 0.23.3", "sentencepiece", "llama.cpp"
+LLAMA_CPP_BERT = "LlamaCppBert"  # the type of the normalizer of GGUF models of the kind bert
 RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # these rules also check the settings of sources
 
 

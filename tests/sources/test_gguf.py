@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.sources.gguf import ANSWERS, by_scores, byte_level, header, written
+from support.sources.gguf import ANSWERS, LOWERCASE, by_scores, byte_level, header, unigram, words, written
 
 import fst
 from fst.compile import tokenizer
@@ -42,6 +42,29 @@ def test_every_splitter_has_answers() -> None:
 def test_scores(name: str, prefix: bool, tmp_path: Path) -> None:
     """BPE by scores has the ids of llama.cpp, with and without a space before each part."""
     assert ids(written(tmp_path, by_scores(CASES, add_space_prefix=prefix))) == CASES["by_scores"][name]
+
+
+@pytest.mark.parametrize(("name", "merges"), [("ids", True), ("ids_with_spaces", False)])
+def test_unigram(name: str, merges: bool, tmp_path: Path) -> None:
+    """Unigram has the ids of llama.cpp, with and without the removal of spaces; the slow walk gives the same ids."""
+    tok = fst.Tokenizer(tokenizer(written(tmp_path, unigram(CASES, remove_extra_whitespaces=merges))))
+    expected = CASES["unigram"][name]
+    assert [tok.encode(text, add_special_tokens=False).tolist() for text in CASES["texts"]] == expected
+    assert [tok._table.run(text) for text in CASES["texts"]] == expected
+
+
+@pytest.mark.parametrize(("name", "lowercase"), [("ids", True), ("ids_cased", False)])
+def test_words(name: str, lowercase: bool, tmp_path: Path) -> None:
+    """WordPiece has the ids of llama.cpp, with and without lower case."""
+    assert ids(written(tmp_path, words(CASES, **{LOWERCASE: lowercase}))) == CASES["words"][name]
+
+
+def test_names_of_words(tmp_path: Path) -> None:
+    """Tokens of the kind bert have the names of WordPiece, and BOS and the separator are around a text."""
+    tok = fst.Tokenizer(tokenizer(written(tmp_path, words(CASES))))
+    assert tok.encode("Hello!").tolist()[:1] + tok.encode("Hello!").tolist()[-1:] == [1, 2]
+    assert tok.decode(tok.encode("Hello words")) == "hello words"
+    assert [tok.id_to_token(number) for number in (1, *tok.encode("words", add_special_tokens=False).tolist())][:2] == ["[CLS]", "wo"]
 
 
 def test_decode(tmp_path: Path) -> None:
@@ -87,7 +110,8 @@ def test_stand_in(tmp_path: Path) -> None:
     ("more", "message"),
     [
         ({"pre": "unknown"}, "tokenizer.ggml.pre is 'unknown'; expected "),
-        ({"model": "t5"}, "tokenizer.ggml.model is 't5'; expected 'gpt2' or 'llama'"),
+        ({"pre": "tiny_aya"}, "tokenizer.ggml.pre is 'tiny_aya': its look-ahead groups digits from the right, as in '1234567'"),
+        ({"model": "rwkv"}, "tokenizer.ggml.model is 'rwkv'; expected 'gpt2', 'llama', 'bert' or 't5'"),
         ({"general.name": "Phi-3 mini"}, "general.name contains phi-3: "),
         ({"general.name": "My Modern-BERT"}, "general.name contains modern-bert: "),
         ({"general.architecture": "jina-bert-v3"}, "general.architecture contains jina-bert-v3: "),
@@ -109,6 +133,53 @@ def test_refused(more: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises((fst.UnsupportedError, fst.VocabularyError)) as error:
         tokenizer(model)
     assert str(error.value).startswith(f"{model}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"add_space_prefix": True, "remove_extra_whitespaces": False}, "tokenizer.ggml.add_space_prefix without remove_extra_whitespaces"),
+        ({"tokens": ["<unk>", "–"], "token_type": [2, 4], "scores": [0.0, 0.0]}, "tokenizer.ggml.scores has no finite score"),
+        ({"tokens": ["a", "<unk>", "–"], "token_type": [1, 2, 4], "scores": [0.0] * 3}, "user-defined token '–' is not ASCII"),
+        ({"tokens": ["a", "<unk>", "b"], "token_type": [1, 2, 5], "scores": [0.0, 0.0, -11.0]}, "token 'b' has a lower score than "),
+        ({"precompiled_charsmap": "x"}, "tokenizer.ggml.precompiled_charsmap has another type; expected an array of bytes"),
+        ({"precompiled_charsmap": b"abcd"}, "normalizer Precompiled with "),
+        ({"scores": "x"}, "tokenizer.ggml.scores has another type"),
+    ],
+)
+def test_refused_unigram(more: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """A component of Unigram that is damaged, or with which ids would differ, is refused by name."""
+    model = written(tmp_path, unigram(CASES, eos_token_id=0) | more)
+    with pytest.raises((fst.UnsupportedError, fst.VocabularyError)) as error:
+        tokenizer(model)
+    assert str(error.value).startswith(f"{model}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "types", "message"),
+    [
+        (["[UNK]", "[CLS]", "[SEP]", "▁"], [2, 3, 3, 1], "token '▁': llama.cpp finds it before words"),
+        (["[UNK]", "[CLS]", "[SEP]", "mask"], [2, 3, 3, 3], "special token 'mask' may be a part of a word, as in 'aMASK'"),
+        (["[UNK]", "[CLS]", "[SEP]", "▁##a", "a"], [2, 3, 3, 1, 1], "two tokens have the name '##a', with and without '▁' before it"),
+        (["[UNK]"], [2], "tokenizer.ggml.bos_token_id is missing; expected the id of a token"),
+    ],
+)
+def test_refused_words(tokens: list[str], types: list[int], message: str, tmp_path: Path) -> None:
+    """A token of WordPiece with which ids would differ is refused by name."""
+    model = written(tmp_path, words(CASES, tokens=tokens, token_type=types) | ({"bos_token_id": 9} if len(tokens) == 1 else {}))
+    with pytest.raises((fst.UnsupportedError, fst.VocabularyError)) as error:
+        tokenizer(model)
+    assert str(error.value).startswith(f"{model}: {message}")
+
+
+@pytest.mark.parametrize("metadata", [unigram(CASES), words(CASES)])
+def test_no_tokenizer_json(metadata: dict[str, Any], tmp_path: Path) -> None:
+    """A table of the kind bert or t5 has no ``tokenizer.json``, because tokenizers would give other ids."""
+    pytest.importorskip("transformers")
+    tok = fst.hf(written(tmp_path, metadata))
+    assert tok("a")["input_ids"][-1] == 2
+    with pytest.raises(fst.UnsupportedError, match=r"llama.cpp.* has no tokenizer\.json"):
+        tok.save_pretrained(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,13 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
             UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
         ),
         model=UnigramModelMetadata(
-            len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.scope, source.sentencepiece
+            len(model.names),
+            model.unk_id,
+            model.unk_token,
+            model.byte_fallback,
+            model.scope,
+            source.sentencepiece,
+            model.unknown_score,
         ),
         text=PretokenText(source.text.normalizers, source.text.pre_tokenizers, by, None, source.reference),
         added_tokens=added,
@@ -138,7 +144,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
         steps=steps,
         lists=lists,
         scores=np.array(model.scores, np.float64),
-        types=np.array(model.types, np.uint8),
+        types=np.array(model.types if model.scope == TEXT_SCOPE else (), np.uint8),
     )
     words, displacements = _word_table(tables, spelled)
     return replace(tables, words=words, displacements=displacements)

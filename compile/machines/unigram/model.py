@@ -31,8 +31,9 @@ class UnigramModel:
     # where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the start of the
     # text (`TEXT_SCOPE`), as in `sentencepiece`
     scope: str = WORD_SCOPE
-    # with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise empty
+    # the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; empty if all tokens may occur in texts
     types: Sequence[int] = ()
+    unknown_score: float | None = None  # the score of a character that is not a token; None: the least score of all tokens minus `PENALTY`
     is_word_type: bool = False  # whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
 
     @classmethod
@@ -56,7 +57,7 @@ class UnigramModel:
     @property
     def in_text(self) -> Sequence[int]:
         """The ids of the tokens that can occur in texts."""
-        return [number for number in range(len(self.names)) if self.scope == WORD_SCOPE or self.types[number] in IN_TEXT]
+        return [number for number in range(len(self.names)) if not self.types or self.types[number] in IN_TEXT]
 
     @property
     def unk_token(self) -> str | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import float_info
 from typing import ClassVar
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
-from fst.core.json_fields import FLAG, TEXT, one_of, or_null, stored_as, stored_unless_none, whole
+from fst.core.json_fields import FLAG, TEXT, number, one_of, or_null, stored_as, stored_unless_none, whole
 from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SCOPES
 from fst.pretokens.header import PretokenText
 from fst.pretokens.tuned_words import TUNING, Tuning
@@ -44,6 +45,8 @@ class UnigramModel:
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
         scope: the score scope, which also selects the reference and the dtype of sums, see `fst.machines.unigram.viterbi`.
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
+        unknown_score: the score of a character that is not a token; None: the least score of all tokens minus
+            `fst.machines.unigram.viterbi.PENALTY`.
         tuning: the number and the origin of tuned words; None if the table is not tuned.
     """
 
@@ -55,6 +58,7 @@ class UnigramModel:
     byte_fallback: bool = stored_as(FLAG)
     scope: str = stored_as(one_of(*SCOPES), "sums")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
+    unknown_score: float | None = stored_unless_none(number(-float_info.max, float_info.max))
     tuning: Tuning | None = stored_unless_none(TUNING)
 
 

@@ -134,6 +134,8 @@ class UnigramTable(PretokenTable):
     @Lazy
     def unknown(self) -> Any:
         """The score of a character that is not a token, with the dtype of sums."""
+        if self.metadata.model.unknown_score is not None:
+            return self.path_scores.dtype.type(self.metadata.model.unknown_score)
         normal = self.path_scores[self.types == viterbi.NORMAL] if self.has_text_scope else self.scores
         least = normal.min() if len(normal) else np.float32(0)
         return least - least.dtype.type(viterbi.PENALTY)

@@ -12,7 +12,7 @@ from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PREFIX_SPACE
 from fst.pretokens.table import PretokenTable
 from fst.runtime.compat.transformers.document import Json, byte_level, decoder, sequence_of, template_processing
-from fst.tables.header import SENTENCEPIECE
+from fst.tables.header import LLAMA_CPP, SENTENCEPIECE
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates without special tokens
 
@@ -48,8 +48,8 @@ def model_of(table: BpeTable) -> Json:
 def shared_parts(table: PretokenTable) -> Json:
     """Make all members of a ``tokenizer.json`` except the model."""
     metadata = table.metadata
-    if metadata.text.reference.startswith(SENTENCEPIECE):
-        raise UnsupportedError("a table with the ids of sentencepiece has no tokenizer.json: tokenizers would give other ids")
+    if (name := metadata.text.reference).startswith((SENTENCEPIECE, LLAMA_CPP)):
+        raise UnsupportedError(f"a table with the ids of {name} has no tokenizer.json: tokenizers would give other ids")
     settings = metadata.settings
     return {
         "version": "1.0",

@@ -12,7 +12,7 @@ from typing import Any
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece.header import Normalizer
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.tables.header import AnyDecoder, ByteLevelDecoder, Piece, PreTokenizer, StepsDecoder
+from fst.tables.header import LLAMA_CPP, LLAMA_CPP_BERT, AnyDecoder, ByteLevelDecoder, Piece, PreTokenizer, StepsDecoder
 from fst.tables.words_decoder import WordsDecoder
 
 Json = dict[str, Any]
@@ -57,6 +57,8 @@ def shared_parts(tables: WordPieceTable) -> Json:
 
 
 def _normalizer(normalizer: Normalizer) -> Json | None:
+    if any(part["type"] == LLAMA_CPP_BERT for part in normalizer.parts or ()):
+        raise UnsupportedError(f"a table with the ids of {LLAMA_CPP} has no tokenizer.json: tokenizers would give other ids")
     if normalizer.parts is None:
         flags = {name: getattr(normalizer, name) for name in BERT}
         is_none = all(flag is False for flag in flags.values())

@@ -154,7 +154,7 @@ def _models() -> Sequence[bytes]:
 def _gguf() -> Sequence[bytes]:
     answers = json.loads(gguf.ANSWERS.read_text(encoding="utf-8"))
     with TemporaryDirectory() as folder:
-        models = (gguf.byte_level(answers, "gpt-2"), gguf.by_scores(answers))
+        models = (gguf.byte_level(answers, "gpt-2"), gguf.by_scores(answers), gguf.unigram(answers), gguf.words(answers))
         return [gguf.written(Path(folder), model).read_bytes() for model in models]
 
 

@@ -10,12 +10,14 @@ import json
 import struct
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 ANSWERS = Path(__file__).parents[2] / "sources" / "gguf_answers.json"
 KEY = "tokenizer.ggml."
+LOWERCASE = "tokenizer.ggml.normalizer.lowercase"
 # The sizes of layers, without which llama.cpp loads no model.
 NUMBERS = ("context_length", "embedding_length", "block_count", "attention.head_count", "feed_forward_length")
 SIZES = {f"llama.{name}": 8 for name in NUMBERS}
@@ -47,6 +49,8 @@ def value(found: Any) -> bytes:
         return struct.pack("<If", 6, found)
     if isinstance(found, str):
         return struct.pack("<I", 8) + string(found)
+    if isinstance(found, bytes):
+        return struct.pack("<IIQ", 9, 0, len(found)) + found
     kind, form = (5, "i") if all(type(each) is int for each in found) else (6, "f")
     if isinstance(found[0], str):
         return struct.pack("<IIQ", 9, 8, len(found)) + b"".join(map(string, found))
@@ -78,6 +82,21 @@ def by_scores(answers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"model": "llama", "tokens": own["tokens"], "token_type": own["types"], "scores": own["scores"], **more}
 
 
+def unigram(answers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The metadata of the vocabulary of the kind llama in the answers, as one of the kind t5."""
+    charsmap = {"precompiled_charsmap": b64decode(answers["unigram"]["charsmap"])}
+    around = {"eos_token_id": 2, "unknown_token_id": 0, "remove_extra_whitespaces": True}
+    return {**by_scores(answers), "model": "t5", **charsmap, **around, **more}
+
+
+def words(answers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The metadata of the vocabulary of the kind bert in the answers."""
+    tokens = answers["words"]["tokens"]
+    around = {"unknown_token_id": 0, "bos_token_id": 1, "seperator_token_id": 2}
+    types = [2, 3, 3, 3, *(1 for _ in tokens[4:])]
+    return {"model": "bert", "tokens": tokens, "token_type": types, **around, **more}
+
+
 def tokenized(folder: Path, model: Path, texts: Sequence[str]) -> list[list[int]]:
     """The ids of texts by llama.cpp."""
     (folder / "tokenize.mjs").write_text(TOKENIZE)
@@ -97,6 +116,10 @@ def main() -> None:
     answers["byte_level"]["ids"] = {pre: tokenized(folder, written(folder, byte_level(answers, pre)), texts) for pre in sorted(first)}
     for name, prefix in (("ids", True), ("ids_without_prefix", False)):
         answers["by_scores"][name] = tokenized(folder, written(folder, by_scores(answers, add_space_prefix=prefix)), texts)
+    for name, merges in (("ids", True), ("ids_with_spaces", False)):
+        answers["unigram"][name] = tokenized(folder, written(folder, unigram(answers, remove_extra_whitespaces=merges)), texts)
+    for name, lowercase in (("ids", True), ("ids_cased", False)):
+        answers["words"][name] = tokenized(folder, written(folder, words(answers, **{LOWERCASE: lowercase})), texts)
     ANSWERS.write_text(json.dumps(answers, separators=(",", ":")).replace("],[", "],\n[") + "\n")
 
 
