@@ -1,4 +1,4 @@
-"""Each row of docs/models.md has a tokenizer, its models and an outcome; the page lists each model once, and more than three hundred models."""
+"""Each row of docs/models.md has a tokenizer, its models and an outcome; the page lists each of three hundred models once."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from fst.compile.sources.gguf import header as headers
 from fst.compile.sources.gguf.splitters import SPLITTERS
 from fst.compile.sources.inputs import contents_of
 
+MASKS = {"tokens": ["a", "<mask>", "[MASK]"], "token_type": [1, 3, 3]}
 CASES: dict[str, Any] = json.loads(ANSWERS.read_text(encoding="utf-8"))
 
 
@@ -113,8 +114,9 @@ def test_stand_in(tmp_path: Path) -> None:
         ({"pre": "tiny_aya"}, "tokenizer.ggml.pre is 'tiny_aya': its look-ahead groups digits from the right, as in '1234567'"),
         ({"model": "rwkv"}, "tokenizer.ggml.model is 'rwkv'; expected 'gpt2', 'llama', 'bert' or 't5'"),
         ({"general.name": "Phi-3 mini"}, "general.name contains phi-3: "),
-        ({"general.name": "My Modern-BERT"}, "general.name contains modern-bert: "),
-        ({"general.architecture": "jina-bert-v3"}, "general.architecture contains jina-bert-v3: "),
+        ({"general.name": "My Modern-BERT", **MASKS}, "general.name contains modern-bert: llama.cpp removes ASCII whitespace before "),
+        ({"general.architecture": "jina-bert-v3", **MASKS}, "general.architecture contains jina-bert-v3: "),
+        ({"pre": "jina-v2-code", **MASKS}, "tokenizer.ggml.pre contains jina-v2-code: "),
         ({"pre": 3}, "tokenizer.ggml.pre is 3; expected text"),
         ({"add_bos_token": "yes"}, "tokenizer.ggml.add_bos_token is 'yes'; expected true or false"),
         ({"pre": "tekken", "bos_token_id": "1"}, "tokenizer.ggml.bos_token_id is '1'; expected an id"),

@@ -32,8 +32,13 @@ from fst.compile.text.sentencepiece import SYMBOL
 from fst.compile.text.source import Source
 from fst.errors import FstError, UnsupportedError, VocabularyError, not_one_of, quoted
 
-# Parts of names of models and architectures for which llama.cpp removes spaces next to special tokens.
-STRIPPING = {"general.name": ("phi-3", "phi3", "modern-bert"), "general.architecture": ("nomic-bert-moe", "jina-bert-v3")}
+# For these parts of names of models, llama.cpp removes ASCII whitespace before a token, or after all special tokens if none is named.
+STRIPPING = (
+    ("tokenizer.ggml.pre", ("jina-v2-de", "jina-v2-es", "jina-v2-code"), "<mask>"),
+    ("general.architecture", ("nomic-bert-moe", "jina-bert-v3"), "<mask>"),
+    ("general.name", ("phi-3", "phi3"), None),
+    ("general.name", ("modern-bert",), "[MASK]"),
+)
 
 
 def read(path: Path) -> Document | Source[Any]:
@@ -54,9 +59,11 @@ def read(path: Path) -> Document | Source[Any]:
 def _read(of: Vocabulary) -> Document | Source[Any]:
     if of.kind not in KINDS:
         raise UnsupportedError(not_one_of(f"{KEY}model", of.kind, KINDS))
-    for key, part in ((key, part) for key, parts in STRIPPING.items() for part in parts):
-        if part in of.name(key):
-            raise UnsupportedError(f"{key} contains {part}: llama.cpp removes spaces next to its special tokens")
+    for key, parts, token in STRIPPING:
+        part = next((part for part in parts if part in of.name(key)), None)
+        if part and (token is None or token in of.ids):
+            where = f"before {token}" if token else "after special tokens"
+            raise UnsupportedError(f"{key} contains {part}: llama.cpp removes ASCII whitespace {where}, but no other whitespace, as U+00A0")
     return KINDS[of.kind](of)
 
 
