@@ -18,7 +18,7 @@ from fst.compile.sources.templates import added_ids, of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
 from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
-from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, Templates
+from fst.tables.header import CONTEXTUAL_FLAGS, COUNTING, SENTENCEPIECE, TOKENIZERS, Templates
 
 FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
@@ -79,7 +79,7 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
     them, it is the highest id + 1.
     """
     known = {content: number for content, number in zip(table.tokens, table.token_ids.tolist(), strict=True) if content in parts}
-    following = len(table.token_ids) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
+    following = len(table.token_ids) if reference in COUNTING else 1 + int(table.token_ids.max())
     new = [content for content in parts if content not in known]
     taken = np.flatnonzero(np.isin(np.arange(following, following + len(new)), table.token_ids))
     if len(taken):

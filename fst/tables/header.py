@@ -451,6 +451,8 @@ class Settings:
 # the default reference, and two references with different ids
 TOKENIZERS, SENTENCEPIECE, LLAMA_CPP = "tokenizers 0.23.3", "sentencepiece", "llama.cpp"
 LLAMA_CPP_BERT = "LlamaCppBert"  # the type of the normalizer of GGUF models of the kind bert
+TRANSFORMERS = "transformers 5.24.0"  # the reference of classes that run in Python
+COUNTING = (TOKENIZERS, TRANSFORMERS)  # the references by which the id of the first added token is the number of tokens
 RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # these rules also check the settings of sources
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from support.commands import call
 from support.sources.codes import ANSWERS, COUNTED, FOLDERS, PLAIN, SPLIT, TEXTS, WITH_COUNTS, WITHOUT, configured, ids_of, subwords
 from support.sources.folders import write
 from support.tiers import examples
@@ -192,6 +193,15 @@ def test_options_and_missing_files(tmp_path: Path) -> None:
     (write(tmp_path, FOLDERS["fastbpe"]) / "dict.txt").unlink()
     with pytest.raises(fst.VocabularyError, match=r"has no vocab\.txt"):
         bpe(tmp_path)
+
+
+def test_explanation(tmp_path: Path) -> None:
+    """`fst explain` shows each merge by its subwords, and then the names of the tokens."""
+    table(tmp_path / "folder", "phobert").save(tmp_path / "table.npz")
+    shown = call("explain", tmp_path / "table.npz", "newer").stdout.splitlines()
+    assert shown[0] == "pre-token newer"
+    assert [line.split()[2:] for line in shown[1:-1]] == [["e", "r</w>"], ["n", "e"], ["ne", "w"]]
+    assert shown[-1] == "  tokens new@@ 13 er 9"
 
 
 def test_stand_ins_without_a_document(tmp_path: Path) -> None:

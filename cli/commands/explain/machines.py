@@ -57,7 +57,7 @@ def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[st
     from fst.pretokens.byte_letters import spelled
 
     yield f"pre-token {spelled(piece)}"
-    yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece, names)
+    yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece)
 
 
 def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
@@ -72,9 +72,10 @@ def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
         yield f"  {spelled(bytes([byte]))}  {byte:#04x}  state {state:>8}  last token {names[ENTRY.unpack(tables.entries[state]).target]}"
 
 
-def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+def _merges(tables: BpeTable, piece: bytes) -> Iterator[str]:
     from fst.machines.bpe.merge_list import steps
 
+    names = tables.names_of_merges
     for rank, left, right in steps(tables.ranks, tables.merges, tables.atoms_of(piece)):
         yield f"  merge {rank:>8}  {names[left]} {names[right]}"
 

@@ -28,7 +28,7 @@ from fst.compile.sources.templates import after, before, bert, roberta
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
-from fst.tables.header import FIRST, SECOND, Templates
+from fst.tables.header import FIRST, SECOND, TRANSFORMERS, Templates
 from fst.tables.words_decoder import WordsDecoder
 
 Templating = Callable[[SpecialTokens, Mapping[str, int]], Templates]
@@ -44,6 +44,7 @@ NORMALIZED = (
 )
 
 
+FAIRSEQ = "fairseq 0.12.2"  # the reference of folders without a class
 WHITESPACE = "whitespace"  # the value of the option `pre_tokenizer` for texts that are already split into words
 
 
@@ -220,6 +221,7 @@ def _source(folder: Path, family: CodesFamily, files: Files, splitter: Mapping[s
         added_tokens(added, names),
         family.templates(tokens, ids),
         replace(NO_SETTINGS, decoder=family.decoder, **settings),
+        reference=FAIRSEQ if family is PLAIN else TRANSFORMERS,
     )
 
 

@@ -37,9 +37,7 @@ def picture_of(table: BpeTable, text: str | None) -> Picture:
 def _merges(table: BpeTable, pretokens: Iterable[bytes]) -> Picture:
     """The merges of some pre-tokens."""
     names, arcs, starts, finals = dict[Any, str](), list[Arc](), set[Any](), set[Any]()
-    tokens = dict(zip(table.token_ids.tolist(), table.tokens, strict=True))
-    if len(table.subword_ids):
-        tokens |= zip(table.subwords.numbers.tolist(), map(bytes.decode, table.subwords.contents), strict=True)
+    tokens = table.names_of_merges
     for pretoken in pretokens:
         if pretoken in table.whole_pretokens:
             continue

@@ -79,6 +79,13 @@ class BpeTable(PretokenTable):
             return Subwords(self.contents[:known], self.token_ids[:known])
         return Subwords(parts_of(self.subword_bytes, ends), 1 + int(self.token_ids.max()) + np.arange(len(ends)))
 
+    @property
+    def names_of_merges(self) -> Mapping[int, str]:
+        """The spelling of each number of a merge: a subword, or the name of a token."""
+        numbers = self.subwords.numbers.tolist()
+        subwords = dict(zip(numbers, map(bytes.decode, self.subwords.contents), strict=True)) if len(self.subword_ids) else {}
+        return {**dict(zip(self.token_ids.tolist(), self.tokens, strict=True)), **subwords}
+
     @Lazy
     def ids_of_subwords(self) -> Array:
         """int32[n], the id that each number of a merge becomes, see `Subwords`; ids become themselves. Empty if `subword_ids` is empty."""

@@ -17,7 +17,7 @@ from fst.runtime.compat.transformers import classes, loading
 from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
-from fst.tables.header import TOKENIZERS, TokenizerClass
+from fst.tables.header import COUNTING, TOKENIZERS, TokenizerClass
 from fst.tables.live import BASE
 
 PLAIN = "FstTokenizerFast"  # the class of stand-ins for tokenizers whose class in ``transformers`` has no members of its own
@@ -288,7 +288,7 @@ class FastTokenizer:
     def __len__(self) -> int:
         # ``resize_token_embeddings`` uses this number. The ids of ``tiktoken`` have gaps, and ``transformers`` makes a token for each
         # missing id.
-        if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
+        if self.fst.header.get("reference", TOKENIZERS) in COUNTING:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
 
