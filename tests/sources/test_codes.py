@@ -165,6 +165,7 @@ def test_damaged_files(name: str, files: dict[str, Any], message: str, tmp_path:
         ("xlm", {}, "Python code of its class normalizes texts and splits words as Moses does: 'Don’t, José!'"),
         ("flaubert", {}, 'splits words as Moses does: "L\'été!"'),
         ("biogpt", {}, "splits words as Moses does: 'a p-value'"),
+        ("xlm", configured("FSMT"), "tokenizer_class FSMTTokenizer encodes and decodes with two vocabularies"),
         ("subword-nmt", {"bpe.codes": "a b\n"}, "as version 0.1 of subword-nmt, in which </w> is a symbol of its own"),
         ("subword-nmt", {"bpe.codes": "#version: 0.1\na b\n"}, "has the version '0.1'"),
         ("phobert", {"bpe.codes": "a </w> 2\n"}, "has a merge of </w> alone"),
@@ -202,6 +203,15 @@ def test_explanation(tmp_path: Path) -> None:
     assert shown[0] == "pre-token newer"
     assert [line.split()[2:] for line in shown[1:-1]] == [["e", "r</w>"], ["n", "e"], ["ne", "w"]]
     assert shown[-1] == "  tokens new@@ 13 er 9"
+
+
+def test_command_and_types_of_models(tmp_path: Path) -> None:
+    """`fst compile` has the option for texts that are split, and the type of a model in config.json names a class."""
+    files = {name: content for name, content in FOLDERS["xlm"].items() if name != "tokenizer_config.json"}
+    folder = write(tmp_path / "folder", {**files, "config.json": {"model_type": "xlm"}})
+    call("compile", folder, "-o", tmp_path / "table.npz", "--pre-tokenizer", "whitespace")
+    expected = table(tmp_path / "other", "xlm").run("the lower")
+    assert fst.load(tmp_path / "table.npz").encode("the lower", add_special_tokens=False).tolist() == expected
 
 
 def test_stand_ins_without_a_document(tmp_path: Path) -> None:

@@ -151,8 +151,15 @@ FAMILIES = {
     "FlaubertTokenizer": FLAUBERT,
     "BioGptTokenizer": BIOGPT,
 }
+FSMT = "FSMTTokenizer"
 # The type of model in config.json → the class, if no file names a class.
-MODEL_TYPES = {"ctrl": "CTRLTokenizer", "xlm": "XLMTokenizer", "flaubert": "FlaubertTokenizer", "biogpt": "BioGptTokenizer"}
+MODEL_TYPES = {
+    "ctrl": "CTRLTokenizer",
+    "xlm": "XLMTokenizer",
+    "flaubert": "FlaubertTokenizer",
+    "biogpt": "BioGptTokenizer",
+    "fsmt": FSMT,
+}
 
 
 def family_of(folder: Path) -> CodesFamily | None:
@@ -160,6 +167,9 @@ def family_of(folder: Path) -> CodesFamily | None:
     files = pretrained.without_vocabulary(folder)
     named = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
     stated = named or MODEL_TYPES.get(str(files.model.get("model_type")))
+    if stated == FSMT:
+        two = "encodes and decodes with two vocabularies, so the id of 'a' is another token when it is decoded"
+        raise UnsupportedError(f"{folder}: tokenizer_class {FSMT} {two}; expected one vocabulary; encode with transformers")
     if stated:
         return FAMILIES.get(str(stated))
     is_plain = (folder / CODES).is_file() and not (folder / DOCUMENT).is_file() and not files.model.get("model_type")
