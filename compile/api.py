@@ -164,15 +164,19 @@ def tokenizer(
     special: Mapping[str, int] | None = None,
     no_special: bool | None = None,
     tune: Iterable[str | bytes] | None = None,
+    dictionary: str | Path | None = None,
 ) -> Table:
     """Compile a vocabulary of any kind; the source determines the kind.
 
     Args:
-        source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
+        source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary, and a folder
+            of ``BertJapaneseTokenizer``.
         lowercase, strip_accents, clean_text, handle_chinese_chars, unk_token, continuing_subword_prefix, max_input_chars_per_word,
             pre_tokenizer, layout: for a WordPiece source, as in `fst.compile.wordpiece`; they override the values in the source.
         encoding, pattern, special, no_special: for a ``.tiktoken`` file, as in `fst.compile.bpe`.
         tune: for a source of BPE or Unigram: texts, as in `fst.compile.bpe`.
+        dictionary: for a folder of ``BertJapaneseTokenizer``: the folder of MeCab's dictionary, as in `fst.compile.lattice.mecab`. None:
+            the dictionary of the installed package ``ipadic``, ``unidic-lite`` or ``unidic`` that the folder names.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.

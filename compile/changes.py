@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -41,8 +40,11 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
     if all(old.get(content) == {**part, "id": old.get(content, {}).get("id")} for content, part in parts.items()):
         return table
     ids = _numbered(table, parts, reference)
+    compiler: Any = table.companion("fst.compile.machines.{}.compiler")
+    if compiler is None:
+        what = f"added tokens of a {table.kind} table, which keeps those of its folder"
+        raise UnsupportedError(f"{what}; expected no new token; add them to tokenizer_config.json, and compile the folder again")
     try:
-        compiler = import_module(f"fst.compile.machines.{table.kind}.compiler")  # only machines of tokenizers have added tokens
         return compiler.with_added(_named(table, parts.keys() - old.keys()), added_tokens([*parts.values()], ids))
     except FstError:
         raise

@@ -17,6 +17,7 @@ MACHINES: dict[str, str] = {  # kind → full name of its table class, which is 
     "lookup": "fst.machines.lookup.table.LookupTable",
     "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTable",
     "mecab": "fst.machines.segmentation.mecab.MecabTable",
+    "mecab-wordpiece": "fst.machines.segmentation.pieces.MecabPieceTable",
     "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTable",
     "rules": "fst.machines.rules.table.RulesTable",
     "speller": "fst.machines.speller.table.SpellerTable",

@@ -17,7 +17,7 @@ from fst.compile.sources.gguf import header as gguf
 from fst.compile.sources.inputs import CODES, CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
-from fst.compile.sources.pretrained import chat_templates, ranks, sentencepiece
+from fst.compile.sources.pretrained import chat_templates, japanese, ranks, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
@@ -33,6 +33,7 @@ NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
 TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # options of the text pipeline; all other options of WordPiece are fields of the model
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
+DICTIONARY = "dictionary"  # the option with the folder of MeCab's dictionary
 LIVE = "the tokenizer"  # the name of a live tokenizer in messages
 Given = Mapping[str, Any]
 NO_OPTIONS: Given = {}
@@ -73,6 +74,8 @@ def of_exported(exported: tuple[Any, Given], where: str, options: Given = NO_OPT
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
     """Read a file or a folder. If reading fails and the first bytes show the kind of the file, the message names this kind."""
+    if DICTIONARY in given and not (path.is_dir() and japanese.names_class(path)):
+        _refuse({DICTIONARY: given[DICTIONARY]}, f"only a folder of {japanese.CLASS} needs it")
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -126,6 +129,8 @@ def config_of(source: str | Path) -> Given:
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    if japanese.names_class(path):
+        return _of_japanese(path, given, kind)
     family = codes.family_of(path)
     found = None if family else _of_files(path)
     if family:
@@ -149,6 +154,13 @@ def _of_codes(path: Path, family: codes.CodesFamily, given: Given, kind: str | N
     need_kind("BPE", kind)
     source = codes.read(path, family, given.get("pre_tokenizer"))
     return _with_options(source, {name: value for name, value in given.items() if name != "pre_tokenizer"})
+
+
+def _of_japanese(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    if kind is not None:
+        raise UnsupportedError(f"{path} is a {japanese.CLASS}; expected {kind}; take fst.compile.tokenizer")
+    _refuse({name: value for name, value in given.items() if name != DICTIONARY}, f"{path} contains it")
+    return japanese.read(path, given.get(DICTIONARY))
 
 
 def _chat_templates(path: Path) -> Mapping[str, str]:

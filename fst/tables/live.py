@@ -72,7 +72,9 @@ def exported_text(source: Any) -> tuple[str, dict[str, Any]]:
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}
     if is_fast(source) and not source.is_fast:
-        raise UnsupportedError(f"{type(source).__name__}, which transformers runs in Python: only its fast tokenizers can be compiled")
+        name = type(source).__name__
+        remedy = "; compile its folder instead" if name == "BertJapaneseTokenizer" else ""
+        raise UnsupportedError(f"{name}, which transformers runs in Python: only its fast tokenizers can be compiled{remedy}")
     inner = source.backend_tokenizer if is_fast(source) else source
     if inner.encode_special_tokens:
         raise UnsupportedError("split_special_tokens is True; expected False: a table finds special tokens in every text")

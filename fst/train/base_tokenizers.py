@@ -111,7 +111,7 @@ def config_of(base: Any) -> Mapping[str, Any]:
 def is_tiktoken(table: Any) -> bool:
     """Whether a table splits texts by a pattern of ``tiktoken``."""
     text = getattr(table.metadata, "text", None)
-    return any("dialect" in part for part in (text and text.pre_tokenizers) or ())
+    return any("dialect" in part for part in getattr(text, "pre_tokenizers", None) or ())
 
 
 def segmented(base: BaseVocabulary, words: Words) -> Batch:
@@ -141,7 +141,7 @@ def counterpart(table: Any) -> Json | None:
         return None
     if text.reference.startswith(SENTENCEPIECE):
         return _of_sentencepiece(table)
-    splits = [part["pattern"]["Regex"] for part in text.pre_tokenizers or () if "dialect" in part]
+    splits = [part["pattern"]["Regex"] for part in getattr(text, "pre_tokenizers", None) or () if "dialect" in part]
     return _of_tiktoken(table, splits[0]) if splits else None
 
 

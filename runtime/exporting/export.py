@@ -28,6 +28,11 @@ class Export(NamedTuple):
     host: str = ""
 
 
+# For each public class that cannot be exported, the reason and a remedy.
+NOT_EXPORTED: Mapping[str, str] = {
+    "fst.runtime.machines.segmentation.pieces.MecabPieceTokenizer": "a tokenizer with MeCab's words allocates arrays for each text; "
+    "expected another kind of table; export the dictionary alone, from `fst compile mecab`, or run the table with Python",
+}
 # For each public class, the function that exports its objects. A new machine adds a line.
 EXPORTS: Mapping[str, str] = {
     "fst.runtime.tokenizer.Tokenizer": "fst.runtime.exporting.encoders.of_tokenizer",
@@ -46,7 +51,10 @@ def export_of(machine: object) -> Export:
         UnsupportedError: the object cannot be exported.
     """
     for kind in type(machine).__mro__:
-        if found := EXPORTS.get(f"{kind.__module__}.{kind.__qualname__}"):
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if name in NOT_EXPORTED:
+            raise UnsupportedError(NOT_EXPORTED[name])
+        if found := EXPORTS.get(name):
             export: Export = resolve_name(found)(machine)
             return export
     expected = ", ".join(f"fst.{name.rpartition('.')[2]}" for name in EXPORTS)

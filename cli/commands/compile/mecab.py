@@ -21,8 +21,9 @@ from fst.cli.options import FileName
 def command(source: str, output: str, **options: Any) -> None:
     """Compile a dictionary of MeCab into a table for `fst segment`.
 
-    FOLDER has the sources of a dictionary such as IPADIC: CSV files, matrix.def, char.def, unk.def and perhaps dicrc. The tokens are the
-    same as in MeCab's best path.
+    FOLDER has the sources of a dictionary such as IPADIC: CSV files, matrix.def, char.def, unk.def and perhaps dicrc; or its compiled
+    files, as in the packages ipadic and unidic-lite: sys.dic, unk.dic, matrix.bin and char.bin. The tokens are the same as in MeCab's best
+    path.
 
     \b
     Examples:

@@ -72,6 +72,13 @@ tiktoken_options = with_options(
 @wordpiece_options
 @tiktoken_options
 @click.option("--tune", type=FileName(), metavar="FILE", help="Texts for which BPE or Unigram is made faster.")
+@click.option(
+    "--dictionary",
+    type=FileName(),
+    metavar="FOLDER",
+    show_default="an installed package",
+    help="The dictionary of MeCab, for a folder of Japanese BERT.",
+)
 def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile a tokenizer, keywords, a dictionary or rules into a table.
 

@@ -26,6 +26,7 @@ def command(table: str, text: str) -> None:
     WordPiece shows each word twice: first the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table
     2 of Song et al. 2021; then the transducer, with one transition per character. BPE shows each pre-token with the state and the last
     token after each byte. Unigram shows the tokens that begin at each character with their scores, and the sums along the best path.
+    Japanese BERT shows each word of MeCab with its tokens.
 
     Token masks show the tokens that may follow, keywords the matches, and look-up the analyses. Rules show the text of each stage, and
     the matches in it, with the context that fails.
@@ -58,4 +59,5 @@ def _function(table: Table) -> Callable[[Table, str], Iterator[str]] | None:
     """The function that explains tables of a kind, or None."""
     from fst.cli.commands.explain import machines
 
-    return getattr(machines, f"explained_{table.folder()}", None)
+    names = (f"explained_{name}" for name in (table.kind.replace("-", "_"), table.folder()))
+    return next((getattr(machines, name) for name in names if hasattr(machines, name)), None)

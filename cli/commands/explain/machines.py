@@ -1,8 +1,9 @@
-"""The lines of `fst explain` for each machine; a machine's function is named after its folder."""
+"""The lines of `fst explain` for each machine; a machine's function is named after its kind, or after its folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.terminal import table, visible
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fst.machines.keywords.table import KeywordTable
     from fst.machines.lookup.table import LookupTable
     from fst.machines.rules.table import RulesTable
+    from fst.machines.segmentation.pieces import MecabPieceTable
     from fst.machines.unigram.table import UnigramTable
     from fst.machines.wordpiece.table import WordPieceTable
 
@@ -105,6 +107,15 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
 def _shown(text: str, tables: UnigramTable) -> str:
     """Text with spaces written as in tokens, such as "▁"."""
     return text.replace(" ", tables.symbol) if tables.symbol else text
+
+
+def explained_mecab_wordpiece(tables: MecabPieceTable, text: str) -> Iterator[str]:
+    """Yield a line for each word of MeCab and each added token, with its tokens and their ids."""
+    names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
+    for _, group in groupby(tables.walk(text), key=lambda token: token.word):
+        tokens = [*group]
+        whole = text[tokens[0].start : tokens[-1].end]
+        yield f"word {visible(whole)}  tokens " + " ".join(f"{names[token.id]} {token.id}" for token in tokens)
 
 
 def explained_keywords(tables: KeywordTable, text: str) -> Iterator[str]:

@@ -204,6 +204,16 @@ def _compile_mecab(folder: Path) -> None:
     _segment(lattice.mecab(folder), folder)
 
 
+def _compile_mecab_and_wordpiece(folder: Path) -> None:
+    from fst.compile import tokenizer
+
+    config = {"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab"}
+    lines = "".join(f"{token}\n" for token in ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "ab"))
+    for name, content in {**MECAB, "vocab.txt": lines, "tokenizer_config.json": json.dumps(config)}.items():
+        (folder / name).write_text(content)
+    _used(tokenizer(folder, dictionary=folder), folder)
+
+
 def _compile_lookup(folder: Path) -> None:
     import fst
     from fst.compile import lookup
@@ -371,6 +381,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part is first
         _compile_unigram_of_sentencepiece,
         _compile_bpe_by_merges,
         _compile_mecab,
+        _compile_mecab_and_wordpiece,
         _compile_jieba,
         _compile_maxmatch,
         _compile_lookup,

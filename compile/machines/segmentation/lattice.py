@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,16 @@ from fst.compile.machines.segmentation.mecab import (
     read_entries,
     read_matrix,
     read_settings,
+)
+from fst.compile.machines.segmentation.mecab_compiled import (
+    CHARACTERS,
+    MATRIX,
+    UNKNOWNS,
+    WORDS,
+    is_compiled,
+    read_compiled_categories,
+    read_compiled_matrix,
+    read_compiled_words,
 )
 from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
@@ -145,11 +155,14 @@ def mecab(
     """Compile a dictionary of MeCab. The segmentation has the same words, features and total cost as MeCab's best path.
 
     Args:
-        folder: the source folder of the dictionary, for example IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
-            optionally ``dicrc``. The number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
+        folder: the folder of the dictionary, for example IPADIC. Its sources: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
+            optionally ``dicrc``; the number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
+            Or its compiled files, as in the packages ``ipadic`` and ``unidic-lite``: ``sys.dic``, ``unk.dic``, ``matrix.bin`` and
+            ``char.bin``; the number of a word is its position in ``sys.dic``, then in ``unk.dic``.
         user: CSV files with more words, in UTF-8 or the encoding of the dictionary. The numbers of these words follow the numbers of the
             dictionary.
-        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc`` or, if both are missing, UTF-8.
+        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc`` or, if both are missing, UTF-8;
+            for compiled files, the charset in their headers.
         max_grouping_size: the maximum length of an unknown word that groups characters of a category, not counting the first character,
             like MeCab's option ``--max-grouping-size``. (MeCab ignores this setting in ``dicrc``.)
         skip_spaces: whether to skip spaces before words, as MeCab does. If False, spaces are ordinary characters, as in Vibrato by default,
@@ -167,34 +180,82 @@ def mecab(
     if not 1 <= max_grouping_size <= MAX_GROUPING:
         raise ValueError(f"max_grouping_size={max_grouping_size:,}: it can be 1 to {MAX_GROUPING:,}")
     path = Path(folder)
+    read = read_dictionary(path, user, encoding, skip_spaces=skip_spaces)
+    settings = MecabSettings(
+        kind=MecabTable.kind,
+        words=len(read.entries.surfaces),
+        unknowns=len(read.unknowns.surfaces),
+        longest=1,
+        max_grouping_size=max_grouping_size,
+        bos_feature=read.bos_feature,
+    )
+    arrays, longest = lattice_arrays(read, path)
+    word_bytes, word_ends = stored(read.entries.surfaces + read.unknowns.surfaces)
+    feature_bytes, feature_ends = stored(read.entries.features + read.unknowns.features)
+    return MecabTable(
+        mecab_header(replace(settings, longest=longest)),
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        feature_bytes=feature_bytes,
+        feature_ends=feature_ends,
+        **arrays,
+    )
+
+
+class Dictionary(NamedTuple):
+    """The content of a folder of MeCab's dictionary."""
+
+    entries: Entries
+    unknowns: Entries  # the entries of ``unk.def``
+    categories: Categories
+    matrix: NDArray[np.int16]
+    bos_feature: str
+
+
+def read_dictionary(
+    path: Path,
+    user: str | Path | Sequence[str | Path] = (),
+    encoding: str | None = None,
+    *,
+    skip_spaces: bool = True,
+    with_features: bool = True,
+) -> Dictionary:
+    """Read a dictionary from its sources or from its compiled files. The arguments are as in `mecab`.
+
+    Args:
+        path: the folder.
+        user, encoding, skip_spaces: as in `mecab`.
+        with_features: whether to read the features of a compiled dictionary; otherwise, they are empty.
+    """
     settings = read_settings(path, encoding)
-    matrix = read_matrix(path / "matrix.def")
-    categories = read_categories(path / "char.def", settings.encoding, skip_spaces=skip_spaces)
     entries, unknowns = Entries.none(), Entries.none()
-    for file in sorted(path.glob("*.csv")):
-        read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_spaces=not skip_spaces)
+    if is_compiled(path):
+        matrix = read_compiled_matrix(path / MATRIX)
+        categories = read_compiled_categories(path / CHARACTERS, skip_spaces=skip_spaces)
+        entries, unknowns = (
+            read_compiled_words(path / name, encoding, matrix.shape, with_features=with_features) for name in (WORDS, UNKNOWNS)
+        )
+    else:
+        matrix = read_matrix(path / "matrix.def")
+        categories = read_categories(path / "char.def", settings.encoding, skip_spaces=skip_spaces)
+        for file in sorted(path.glob("*.csv")):
+            read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_spaces=not skip_spaces)
     for more in [user] if isinstance(user, str | Path) else user:
         encodings = [UTF_8, settings.encoding]
         read_entries(Path(more), encodings, into=entries, shape=matrix.shape, keep_spaces=not skip_spaces)
     if not entries.surfaces:
         raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
-    read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
+    if not is_compiled(path):
+        read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
     features = [settings.unk_feature or feature for feature in unknowns.features]
-    stated = MecabSettings(
-        kind=MecabTable.kind,
-        words=len(entries.surfaces),
-        unknowns=len(features),
-        longest=1,
-        max_grouping_size=max_grouping_size,
-        bos_feature=settings.bos_feature,
-    )
-    return _mecab_tables(stated, entries, unknowns._replace(features=features), categories, matrix, path)
+    return Dictionary(entries, unknowns._replace(features=features), categories, matrix, settings.bos_feature)
 
 
-def _mecab_tables(
-    settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
-) -> MecabTable:
-    """Lay out the lists of words: one list for each surface, then one list of unknown words for each category."""
+def lattice_arrays(read: Dictionary, path: Path) -> tuple[dict[str, NDArray[Any]], int]:
+    """Lay out the lists of words: one list for each surface, then one list of unknown words for each category. Returns the arrays of a
+    `MecabTable` by name, without its strings; and the number of UTF-16 units of the longest word.
+    """
+    entries, unknowns, categories = read.entries, read.unknowns, read.categories
     numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
     longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
     if longest > MAX_MECAB_LENGTH:
@@ -214,22 +275,16 @@ def _mecab_tables(
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
     # A category without unknown words uses the unknown words of DEFAULT, but only at positions where no other word begins.
     kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
-    word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
-    feature_bytes, feature_ends = stored(entries.features + unknowns.features)
-    return MecabTable(
-        mecab_header(replace(settings, longest=trie.longest)),
-        units=trie.units(categories.kind_of),
-        entries=trie.entries,
-        word_bytes=word_bytes,
-        word_ends=word_ends,
-        lists=words,
-        numbers=ids.astype(np.int32),
-        kinds=np.array([kind.packed() for kind in kinds], np.uint32),
-        unknowns=np.where(own == NULL, own[found[DEFAULT]], own).astype(np.int32),
-        matrix=matrix,
-        feature_bytes=feature_bytes,
-        feature_ends=feature_ends,
-    )
+    arrays: dict[str, NDArray[Any]] = {
+        "units": trie.units(categories.kind_of),
+        "entries": trie.entries,
+        "lists": words,
+        "numbers": ids.astype(np.int32),
+        "kinds": np.array([kind.packed() for kind in kinds], np.uint32),
+        "unknowns": np.where(own == NULL, own[found[DEFAULT]], own).astype(np.int32),
+        "matrix": read.matrix,
+    }
+    return arrays, trie.longest
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:

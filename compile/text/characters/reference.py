@@ -84,13 +84,13 @@ def orders() -> NDArray[np.uint8]:
 
 
 @cache
-def properties() -> dict[str, Property]:
-    """The runs of each property, each with its first and last code point and its value."""
+def properties(name: str = "characters.tsv") -> dict[str, Property]:
+    """The runs of each property in a file of this folder, each with its first and last code point and its value."""
     known: dict[str, Property] = {}
-    for line in files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines():
+    for line in files("fst.compile.text.characters").joinpath(name).read_text("ascii").splitlines():
         if not line.startswith("#"):
-            name, first, last, value = line.split("\t")
-            known.setdefault(name, []).append((int(first, 16), int(last, 16), value))
+            kind, first, last, value = line.split("\t")
+            known.setdefault(kind, []).append((int(first, 16), int(last, 16), value))
     return known
 
 

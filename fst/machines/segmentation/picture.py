@@ -10,9 +10,11 @@ from fst.automata.rows import ROOT
 from fst.machines.segmentation.jieba import JiebaTable
 from fst.machines.segmentation.maxmatch import BACKWARD, MaxMatchTable
 from fst.machines.segmentation.mecab import MecabTable, Word
+from fst.machines.segmentation.pieces import END_OF_TEXT, MecabPieceTable
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, units_of
 
 Units = tuple[int, ...]
+WordArc = tuple[int, int, str]  # the start, the end and the label of a word
 
 
 def maxmatch(table: MaxMatchTable, text: str | None) -> Picture:
@@ -83,19 +85,51 @@ def mecab(table: MecabTable, text: str | None) -> Picture:
     Positions are UTF-16 units; spaces before a word are a part of its arc.
     """
     text = need_text(text, "MeCab")
-    units, words, taken, before = units_of(text), list[tuple[int, int, str]](), list[tuple[int, int, str]](), 0
-    reached = {0}
+    return lattice(_words(table, text), _path(table, text))
+
+
+def _words(table: MecabTable, text: str) -> list[WordArc]:
+    """The arcs of all words of MeCab in a text."""
+    units, words, reached = units_of(text), list[WordArc](), {0}
     for at in range(len(units)):
         start = table.skipped(units, at) if at in reached else len(units)
         for word, end in table.words_at(units, start) if start < len(units) else []:
             reached.add(end)
             words.append((at, end, _word(table, units, word, (start, end))))
+    return words
+
+
+def _path(table: MecabTable, text: str) -> list[WordArc]:
+    """The arcs of the words on the best path through a text."""
+    units, taken, before = units_of(text), list[WordArc](), 0
     for node in table.walk(text)[:-1]:
         taken.append((before, node.end, _word(table, units, node.word, (node.start, node.end))))
         before = node.end
-    return lattice(words, taken)
+    return taken
 
 
 def _word(table: MecabTable, units: list[int], word: Word, span: tuple[int, int]) -> str:
     """The label of a word of MeCab."""
     return f"{units_label(units[slice(*span)])} {table.features[word.id].split(',')[0]}/{word.cost}"
+
+
+def pieces(table: MecabPieceTable, text: str | None) -> Picture:
+    """The arcs are the words of MeCab with their costs, as in `mecab`, but without features. Each word of the path is followed by its
+    tokens. Positions are UTF-16 units of the normalized text, in which an added token is one unit.
+    """
+    names = dict(zip(table.token_ids.tolist(), table.tokens, strict=True))
+    words, taken, origin = list[WordArc](), list[WordArc](), 0
+    for stretch in table.normalizer.stretches(need_text(text, "MeCab and WordPiece"), table.metadata.added_tokens):
+        if stretch.token is not None:
+            taken.append((origin, origin + 1, names[stretch.token]))
+            origin += 1
+            continue
+        part = stretch.text.split(END_OF_TEXT)[0]
+        path = _path(table.dictionary, part)
+        for (begin, end, label), span in zip(path, table.words_of(part), strict=True):
+            tokens = " ".join(names[number] for number, *_ in table.pieces(part[slice(*span)]))
+            taken.append((origin + begin, origin + end, f"{label}: {tokens}"))
+        others = [arc for arc in _words(table.dictionary, part) if arc not in path]
+        words += [(origin + begin, origin + end, label) for begin, end, label in others]
+        origin += len(units_of(part))
+    return lattice(words, taken)

@@ -1,4 +1,4 @@
-"""A trie of words over UTF-16 units, which is part of all segmentation tables.
+"""A trie of strings over UTF-16 units, which is part of all segmentation tables.
 
 Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8, each of these characters would take three look-ups,
 mostly far apart in memory.
@@ -86,36 +86,17 @@ class Edges:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitTrieTable(Table):
-    """A table with a trie of words.
+class UnitTable(Table):
+    """A table with a trie of strings.
 
     Attributes:
         units: uint32[65536], for each unit, fields with these numbers of bits, from the lowest bit: ``label 17 | kind 15``. Each machine
             defines its kinds.
         entries: uint64[slots], the trie.
-        word_bytes: uint8[n], the words in UTF-8, in the order of their ids, concatenated.
-        word_ends: int64[ids], the end of each word in `word_bytes`.
     """
 
     units: Array = member("<u4")
     entries: Array = member("<u8")
-    word_bytes: Array = member("|u1")
-    word_ends: Array = member("<i8")
-
-    @Lazy
-    def words(self) -> Sequence[str]:
-        """The words, in the order of their ids."""
-        return StringColumn(self.word_bytes, self.word_ends)
-
-    @property
-    @abstractmethod
-    def streams(self) -> bool:
-        """Whether texts can be read in chunks."""
-
-    @property
-    @abstractmethod
-    def cuts(self) -> str:
-        """The ASCII characters after which any text may be cut."""
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
         """The value, the slot and the end of each word that begins at a position of a text. This method is part of the slow walk."""
@@ -195,6 +176,34 @@ class UnitTrieTable(Table):
         edge_to[ROOT] = len(slots)
         above = edge_to[np.maximum(slots - labels, NULL)]  # the last element of `edge_to` belongs to no state
         return Edges(slots, labels, targets, ENTRY.values_of(entries), above, edge_to)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTrieTable(UnitTable):
+    """A table with a trie of words.
+
+    Attributes:
+        word_bytes: uint8[n], the words in UTF-8, in the order of their ids, concatenated.
+        word_ends: int64[ids], the end of each word in `word_bytes`.
+    """
+
+    word_bytes: Array = member("|u1")
+    word_ends: Array = member("<i8")
+
+    @Lazy
+    def words(self) -> Sequence[str]:
+        """The words, in the order of their ids."""
+        return StringColumn(self.word_bytes, self.word_ends)
+
+    @property
+    @abstractmethod
+    def streams(self) -> bool:
+        """Whether texts can be read in chunks."""
+
+    @property
+    @abstractmethod
+    def cuts(self) -> str:
+        """The ASCII characters after which any text may be cut."""
 
 
 def units_of(text: str) -> list[int]:

@@ -86,6 +86,14 @@ MECAB = {
 }
 CODES = ("a@@", "a", "b@@", "ab", "abab@@", "é", "世@@", "s@@", "<mask>")
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+JAPANESE = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "ab", "##b", "##c", "c", "あ", "##あ", "abあ", "世", "##界"),
+    *("\U0001f600", "z", "##世", "1", "##1", "か", "が", "ς", "σ", "##ς", "##σ", "i", "##\u0307", "##", "##z"),
+]
+JAPANESE_PARTS = (
+    *(*MECAB_PARTS, "界", "[MASK]", "A", "B", "Ａ", "①", "か", "\u3099", "Σ", "İ"),
+    *("\0", "\u2028", "\x85", "z" * 101, "##b", "㋿"),
+)
 CANONICAL = [token for token in TOKENS if not any(map(unicodedata.combining, token))]
 GUIDED = ("a", "b", "un", "able", "ab", "é", "世", " ", "日", "本", "x")
 
@@ -252,6 +260,21 @@ def _mecab(folder: Path, **options: Any) -> Any:
     return lattice.mecab(folder, **options)
 
 
+def japanese(folder: Path, **settings: Any) -> Path:
+    """Write a folder of `BertJapaneseTokenizer`, which also contains a dictionary of MeCab."""
+    words = {"word_tokenizer_type": "mecab", "subword_tokenizer_type": "wordpiece", "mecab_kwargs": {"mecab_dic": "ipadic"}}
+    config = {"tokenizer_class": "BertJapaneseTokenizer", **words, **settings}
+    files = {**MECAB, "vocab.txt": "".join(f"{token}\n" for token in JAPANESE), "tokenizer_config.json": json.dumps(config)}
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8", newline="")
+    return folder
+
+
+def _japanese(**settings: Any) -> Callable[[Path], Any]:
+    """A function that compiles a folder of `BertJapaneseTokenizer` with some settings."""
+    return lambda folder: tokenizer(japanese(folder, **settings), dictionary=folder)
+
+
 def _tuned(sample: Sample) -> Sample:
     """A sample whose table is tuned to texts that are joined from its strings."""
 
@@ -349,6 +372,10 @@ UNTUNED: Mapping[str, Sample] = {
     "mecab": Sample("mecab", _mecab, MECAB_PARTS),
     "mecab short": Sample("mecab", lambda folder: _mecab(folder, max_grouping_size=1), MECAB_PARTS),
     "mecab spaces": Sample("mecab", lambda folder: _mecab(folder, skip_spaces=False, max_grouping_size=2), MECAB_PARTS),
+    "mecab wordpiece": Sample("mecab-wordpiece", _japanese(), JAPANESE_PARTS),
+    "mecab wordpiece in lower case": Sample("mecab-wordpiece", _japanese(do_lower_case=True, never_split=["AB"]), JAPANESE_PARTS),
+    "mecab characters": Sample("mecab-wordpiece", _japanese(subword_tokenizer_type="character"), JAPANESE_PARTS),
+    "mecab wordpiece without normalization": Sample("mecab-wordpiece", _japanese(mecab_kwargs={"normalize_text": False}), JAPANESE_PARTS),
     "best path over bytes": Sample("best-path", lambda _: best_path(BEST_PATHS[0]), BEST_PATH_PARTS),
     "best path with a cycle of ε-arcs": Sample("best-path", lambda _: best_path(BEST_PATHS[1]), BEST_PATH_PARTS),
     "best path with late outputs": Sample("best-path", lambda _: best_path(BEST_PATHS[2]), BEST_PATH_PARTS),

@@ -416,6 +416,17 @@ def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
         return lattice.mecab(folder, max_grouping_size=draw.choice((1, 24, 300)))
 
 
+def drive_japanese(draw: random.Random, texts: list[str]) -> None:
+    """Encode with MeCab's words and WordPiece, and check that the ids are those of the walk, in every way of encoding."""
+    settings = draw.choice([{}, {"do_lower_case": True, "never_split": ["A"]}, {"subword_tokenizer_type": "character"}])
+    with TemporaryDirectory() as folder:
+        tok = fst.Tokenizer(tokenizer(japanese(Path(folder), **settings), dictionary=folder))
+    rows = [text[:40] for text in [*texts, "".join(draw.choices(JAPANESE_PARTS, k=30))]]
+    found = [tok._table.run(text) for text in rows]
+    assert ids_of(tok.encode_batch(rows, offsets=True, add_special_tokens=False)) == found
+    assert ids_of(tok.encode_batch([text.encode() for text in rows], threads=2, add_special_tokens=False)) == found
+
+
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Pass invalid arguments to batches and calls, and check that each raises an error of the package."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
