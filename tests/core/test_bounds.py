@@ -45,7 +45,7 @@ RARE: Mapping[int, Sequence[str]] = {
     8: ("drive_errors", "drive_rules", "drive_trainers"),
     13: ("drive_trainers", "drive_late_guides"),
     9: ("drive_charsmaps", "units"),
-    11: ("drive_lattices",),
+    11: ("drive_lattices", "drive_japanese"),
 }
 # Seed → parts that only compiled kernels run, because interpreted ones take long.
 COMPILED: Mapping[int, Sequence[str]] = {

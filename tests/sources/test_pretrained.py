@@ -243,7 +243,7 @@ def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str,
 
 
 OTHER_CLASSES = [
-    (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
+    (bare(tokenizer_class="PerceiverTokenizer"), "tokenizer_class PerceiverTokenizer: supported are BertTokenizer, Electra"),
     (full(tokenizer_class="LlamaTokenizerFast"), "tokenizer_class LlamaTokenizerFast: supported are"),
     ({"tokenizer.json": document(), "config.json": {"model_type": "t5"}}, "config.json names the type of model 't5', and no file a"),
 ]

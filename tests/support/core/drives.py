@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.conformance.samples import JAPANESE_PARTS, japanese
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
 
 import fst
@@ -420,7 +421,7 @@ def drive_japanese(draw: random.Random, texts: list[str]) -> None:
     """Encode with MeCab's words and WordPiece, and check that the ids are those of the walk, in every way of encoding."""
     settings = draw.choice([{}, {"do_lower_case": True, "never_split": ["A"]}, {"subword_tokenizer_type": "character"}])
     with TemporaryDirectory() as folder:
-        tok = fst.Tokenizer(tokenizer(japanese(Path(folder), **settings), dictionary=folder))
+        tok = fst.Tokenizer(compile_any(japanese(Path(folder), **settings), dictionary=folder))
     rows = [text[:40] for text in [*texts, "".join(draw.choices(JAPANESE_PARTS, k=30))]]
     found = [tok._table.run(text) for text in rows]
     assert ids_of(tok.encode_batch(rows, offsets=True, add_special_tokens=False)) == found

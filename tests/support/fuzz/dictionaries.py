@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from support.conformance.samples import CHINESE, MECAB
+from support.conformance.samples import CHINESE, MECAB, japanese
 from support.fuzz.reader import Reader, joined
+from support.machines.compiled_mecab import written_compiled
 
 import fst
-from fst.compile import keywords, lattice, maxmatch, rules
+from fst.compile import keywords, lattice, maxmatch, rules, tokenizer
 
 JIEBA = "".join(f"{word} {frequency} n\n" for word, frequency in CHINESE)
+COMPILED = ("sys.dic", "unk.dic", "matrix.bin", "char.bin")
+JAPANESE_FILES = ("tokenizer_config.json", "vocab.txt", "special_tokens_map.json", "added_tokens.json")
 CSV = 'word,number\nab,1\n"a ""b""\nc",2\né,3\n'
 RULES = (
     "# a cascade\nV = [aeiou]\nch -> tʃ ,, ll -> ʝ\nr -> ɾ / V _ V\nrr -> r\n"
@@ -26,6 +30,29 @@ def _jieba(folder: Path) -> None:
 
 def _mecab(folder: Path) -> None:
     fst.Segmenter(lattice.mecab(folder)).segment("abあ世 cd")
+
+
+def _compiled(folder: Path) -> None:
+    fst.Segmenter(lattice.mecab(folder)).segment("abあ世 cd")
+
+
+def _compiled_files() -> list[bytes]:
+    with TemporaryDirectory() as folder:
+        path = written_compiled(Path(folder), MECAB)
+        return [joined(COMPILED, {name: (path / name).read_bytes() for name in COMPILED})]
+
+
+def _japanese(folder: Path) -> None:
+    for name, content in MECAB.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    found = fst.Tokenizer(tokenizer(folder, dictionary=folder))
+    found.decode(found.encode("abあ世 cd[MASK]"))
+
+
+def _japanese_files() -> list[bytes]:
+    with TemporaryDirectory() as folder:
+        path = japanese(Path(folder), do_lower_case=True, never_split=["AB"], mecab_kwargs={"mecab_option": "-M 3"})
+        return [joined(JAPANESE_FILES, {name: (path / name).read_bytes() for name in JAPANESE_FILES[:2]})]
 
 
 def _keywords(folder: Path) -> None:
@@ -51,6 +78,8 @@ READERS = {
         ("dict.txt", "user.txt"),
     ),
     "mecab": Reader(_mecab, lambda: [joined((*MECAB,), MECAB)], (*MECAB,)),
+    "mecab compiled": Reader(_compiled, _compiled_files, COMPILED),
+    "japanese": Reader(_japanese, _japanese_files, JAPANESE_FILES),
     "keywords": Reader(_keywords, lambda: ["ab\nÉ\r\nab é\nabab\n".encode()], ("words.txt",)),
     "csv": Reader(_csv, lambda: [CSV.encode()], ("words.csv",)),
     "rules": Reader(_rules, lambda: [RULES.encode()], ("a.rules",)),

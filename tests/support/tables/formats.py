@@ -25,7 +25,7 @@ FOLDER, ANSWERS = Path(__file__).with_name("formats"), "answers.json"
 STORED = (
     *("wordpiece compact", "wordpiece linked", "bpe automaton", "bpe automaton tuned", "bpe queue", "unigram", "keywords folded"),
     *("keywords overlapping", "lookup flags", "maxmatch", "jieba", "mecab", "best path over bytes", "guide of words", "rules in a cascade"),
-    *("speller of compounds", "speller of lexicon 1"),
+    *("speller of compounds", "speller of lexicon 1", "mecab wordpiece in lower case"),
 )
 
 
