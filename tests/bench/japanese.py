@@ -40,7 +40,8 @@ def main(path: str) -> None:
         for subword in ("wordpiece", "character"):
             with TemporaryDirectory() as folder:
                 config = {"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab", "subword_tokenizer_type": subword}
-                Path(folder, "vocab.txt").write_text("".join(f"{token}\n" for token in [*SPECIALS, *chars, *(f"##{char}" for char in chars)]))
+                tokens = [*SPECIALS, *chars, *(f"##{char}" for char in chars)]
+                Path(folder, "vocab.txt").write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
                 Path(folder, "tokenizer_config.json").write_text(json.dumps({**config, "mecab_kwargs": {"mecab_dic": package}}))
                 reference, own = BertJapaneseTokenizer.from_pretrained(folder), fst.Tokenizer(tokenizer(folder))
             own.encode_batch(lines[:9], threads=1)

@@ -261,7 +261,7 @@ def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:
     """A folder is refused if `transformers` fails to load it, or loads a tokenizer that runs in Python, and the message gives the
     reason.
     """
-    with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
+    with pytest.raises(fst.UnsupportedError, match="PerceiverTokenizer, which transformers runs in Python"):
         wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
     with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):
         wordpiece(write(tmp_path / "t5", OTHER_CLASSES[2][0]))

@@ -83,12 +83,12 @@ def _read(folder: Path, dictionary: str | Path | None) -> Source[PieceModel]:
         if is_refused and subword == CHARACTER:
             raise UnsupportedError(f"{CONFIG} has {what}, where {example}; expected one of the two; {ELSE}")
     options = _options(words.get("mecab_option"))
-    place = _dictionary(dictionary, words.get("mecab_dic", USUAL_PACKAGE), options)
     tokens = _vocabulary(folder / VOCABULARY)
     specials = special_tokens(files.config, files.specials, files.added, {}, BERT_NAMES, ())
     parts = [_plain(part) for part in specials.added_to((), tokens)]
     added = added_tokens(parts, tokens)
     ids = {**tokens, **added.ids}
+    place = _dictionary(dictionary, words.get("mecab_dic", USUAL_PACKAGE), options)
     live.asked.add(folder)  # the table depends on the dictionary, too
     model = PieceModel(
         tokens,

@@ -61,7 +61,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("matrix.bin", lambda data: data[:-1], "costs; compile it with mecab-dict-index again"),
     ("char.bin", lambda data: data[:-4], "bytes for 3 categories"),
     ("char.bin", lambda data: data.replace(b"SPACE", b"PLACE"), "the category SPACE is not defined"),
-    ("unk.dic", lambda data: b"", "it has no header"),
+    ("unk.dic", lambda data: data[:0], "it has no header"),
 ]
 
 

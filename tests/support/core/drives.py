@@ -419,7 +419,7 @@ def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
 
 def drive_japanese(draw: random.Random, texts: list[str]) -> None:
     """Encode with MeCab's words and WordPiece, and check that the ids are those of the walk, in every way of encoding."""
-    settings = draw.choice([{}, {"do_lower_case": True, "never_split": ["A"]}, {"subword_tokenizer_type": "character"}])
+    settings: dict[str, Any] = draw.choice([{}, {"do_lower_case": True, "never_split": ["A"]}, {"subword_tokenizer_type": "character"}])
     with TemporaryDirectory() as folder:
         tok = fst.Tokenizer(compile_any(japanese(Path(folder), **settings), dictionary=folder))
     rows = [text[:40] for text in [*texts, "".join(draw.choices(JAPANESE_PARTS, k=30))]]

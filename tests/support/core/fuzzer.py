@@ -63,7 +63,8 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
         for of_tokenizer in OF_TOKENIZERS:
             yield of_tokenizer.__name__, partial(of_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
-        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drives.drive_japanese, drive_guides):
+        of_tables = (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drives.drive_japanese)
+        for use in (*of_tables, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers, drive_late_guides, drive_spellers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)

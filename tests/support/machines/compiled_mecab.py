@@ -75,7 +75,8 @@ def _dictionary(words: Sequence[Word], kind: int, shape: tuple[int, int], charse
     slots = _double_array(values)
     body = slots + bytes(tokens) + bytes(features)
     sizes = len(slots), len(tokens), len(features)
-    return struct.pack("<10I", (72 + len(body)) ^ MAGIC, 102, kind, len(words), *shape, *sizes, 0) + charset.encode().ljust(32, b"\0") + body
+    head = struct.pack("<10I", (72 + len(body)) ^ MAGIC, 102, kind, len(words), *shape, *sizes, 0)
+    return head + charset.encode().ljust(32, b"\0") + body
 
 
 def _double_array(values: Mapping[bytes, int]) -> bytes:
