@@ -65,7 +65,12 @@ BELOW = {
     "compile.machines.guide": ("compile.algebra.machine", "machines.guide"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
-    "compile.sources": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),
+    "compile.sources": (
+        "compile.machines.wordpiece",
+        "compile.machines.bpe",
+        "compile.machines.unigram",
+        "compile.machines.segmentation",
+    ),
     "compile": (
         "compile.sources",
         "compile.algebra.machine",
@@ -91,7 +96,7 @@ BELOW = {
     "runtime.rewriting": ("runtime.text", "runtime.public_class"),
     "runtime.machines.rules": ("runtime.rewriting", "machines.rules"),
     "runtime.machines.best_path": ("runtime.rewriting", "machines.best_path"),
-    "runtime.machines.segmentation": ("runtime.text", "runtime.public_class", "machines.segmentation"),
+    "runtime.machines.segmentation": ("runtime.tokenizer", "machines.segmentation"),
     "runtime.machines.guide": ("runtime.text", "runtime.public_class", "machines.guide"),
     "runtime.machines.lookup": ("runtime.text", "runtime.public_class", "machines.lookup"),
     "runtime.machines.speller": ("runtime.text", "runtime.public_class", "machines.speller"),
@@ -146,6 +151,8 @@ ONLY_IN = {
 
 # Sources in which a word that is also a kind of table means something else.
 OTHER_MEANINGS = (
+    "fst/machines/segmentation/pieces.py",  # a kind of subwords
+    "cli/commands/warmup/kernels.py",  # a kind of words
     *("compile/__init__.py", "compile/lattice.py", "fst/train/", "cli/commands/train/"),  # public functions: compilers and trainers
     *("cli/main.py", "runtime/exporting/calls.py"),  # a command, and names of kernels
     *("runtime/exporting/guides.py", "runtime/exporting/look_up.py"),  # names of the files of hosts
