@@ -167,7 +167,7 @@ output_options = with_options(
         help="A file, or a folder for one file per input.",
     ),
     click.option("--overwrite", is_flag=True, help="Replace existing files in FOLDER."),
-    click.option("--resume", is_flag=True, help="Keep files in FOLDER that are newer than their input and TABLE."),
+    click.option("--resume", is_flag=True, help="Keep complete outputs in FOLDER whose input and TABLE did not change."),
 )
 
 

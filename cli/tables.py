@@ -37,6 +37,10 @@ class TokenizerTable(Protocol):
         """See `Table`."""
 
     @property
+    def origin(self) -> Any:
+        """The file of the table."""
+
+    @property
     def metadata(self) -> Any:
         """The header, read."""
 

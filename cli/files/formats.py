@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import click
 
-from fst.cli.files.streams import check_target, is_device, keep_apart
+from fst.cli.files.streams import check_target, keep_apart
+from fst.runtime.files.outputs import is_device
 from fst.runtime.files.packing import UNSUPPORTED, ending
+from fst.runtime.files.shards.formats import FORMATS, shard_files
 from fst.runtime.files.streams import STANDARD
 
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
@@ -21,7 +23,6 @@ INSTEAD = {
 }
 OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # endings of files of arrays
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens
-ARRAYS = ("npy", "bin")  # forms that put ids into one file and row splits into a second file
 
 
 class Forms(NamedTuple):
@@ -33,11 +34,13 @@ class Forms(NamedTuple):
     instead: Mapping[str, str]  # ending of a format that is not written → advice for the error message
 
 
-def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:
-    """The forms of a command: the given lines and arrays, JSON, Arrow and Parquet. `advice` is the hint for other formats of arrays."""
-    endings = {f".{form}": form for form in arrays}
+def forms_of(*lines: str, arrays: Mapping[str, str] | None = None, advice: str, instead: Mapping[str, str] | None = None) -> Forms:
+    """The forms of a command: the given lines and arrays, JSON, Arrow and Parquet. `arrays`: ending of a file name → form. `advice` is the
+    hint for other formats of arrays. `instead`: ending of a format that is not written → its hint.
+    """
+    endings = arrays or {}
     others = dict.fromkeys((ending for ending in OF_ARRAYS if ending not in endings), advice)
-    return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others})
+    return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others, **(instead or {})})
 
 
 def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str]) -> str:
@@ -50,6 +53,7 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
         inputs: the input files.
     """
     form = form_of(forms, name, form)
+    _check_name(name, form)
     keep_apart(files_of(name, form), inputs)
     check_writable(name, form)
     return form
@@ -57,12 +61,7 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
 
 def files_of(name: str, form: str) -> list[str]:
     """The names of the files of an output in a form."""
-    return [name, splits_name(name)] if form in ARRAYS else [name]
-
-
-def splits_name(name: str) -> str:
-    """The name of the file with the row splits that belong to a file of ids."""
-    return name.removesuffix(Path(name).suffix) + ".splits.npy"
+    return shard_files(name, form) if form in FORMATS else [name]
 
 
 def check_writable(name: str, form: str) -> None:
@@ -87,6 +86,18 @@ def _form(forms: Forms, name: str, form: str | None) -> str:
     if form is None and kind in forms.instead:
         raise click.UsageError(f"{name}: {kind} is not written; {forms.instead[kind]}, or pass --format")
     return form or forms.endings.get(kind, forms.lines[0])
+
+
+def _check_name(name: str, form: str) -> None:
+    """Check that programs that read a format find the files of an output."""
+    if form not in FORMATS:
+        return
+    first, *_ = files = FORMATS[form].endings
+    if FORMATS[form].folder_only:
+        raise click.UsageError(f"{name}: {form} is written to a folder, which gets an index; end its name with /")
+    if not FORMATS[form].any_name and not name.lower().endswith(first):
+        written = ", ".join(f"X{ending}" for ending in files)
+        raise click.UsageError(f"{name}: {form} consists of {written}; name a file that ends in {first}")
 
 
 def _check_whole_file(name: str, form: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fst.cli.files.formats import KEEP_OTHERS, Forms
-from fst.cli.files.outputs import Output, Target
+from fst.cli.files.outputs import Output, Target, without
 from fst.cli.files.pipeline import Policy, Work, mending
 from fst.cli.files.progress import Sum, progress, report
 from fst.cli.files.streams import standard_output
@@ -30,7 +30,9 @@ class Job:
 
     Attributes:
         how: the options for reading files.
+        all_outputs: the files that the command writes if it is run with all shares, and without --resume.
         outputs: the files to write.
+        target: where the outputs are.
         policy: the treatment of documents that are not text.
     """
 
@@ -45,14 +47,24 @@ class Job:
         of_text: str | None = None,
     ) -> None:
         self.how = Reading(**reading, mends=errors == "replace")
-        self.outputs = target.outputs(forms, files, table, self.how, of_text)
+        self.all_outputs = target.outputs(forms, files, table, self.how, of_text)
+        self.outputs = target.wanted(self.all_outputs, table)
         self._hidden = target.name == STANDARD and standard_output().isatty()
-        self.policy = Policy(errors)
+        self.target, self.policy = target, Policy(errors)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options for reading files, as values of JSON."""
+        return {**asdict(self.how), "errors": self.policy.errors}
+
+    def leave_out(self, complete: Sequence[Output]) -> None:
+        """Do not write outputs that are complete."""
+        self.outputs = without(self.outputs, complete)
 
     def check_inputs(self) -> None:
         """Check all input files before any document is read; see `Reading.check`."""
-        inputs = [file for output in self.outputs for file in output.inputs]
-        self._total = size(inputs)
+        inputs = list(dict.fromkeys(file for output in self.outputs for file in output.inputs))
+        self._total = size(inputs) if all(output.group is None for output in self.outputs) else None
         self.how.check(inputs)
 
     @contextmanager

@@ -14,13 +14,17 @@ from pathlib import Path
 import click
 
 from fst.cli.files.formats import Forms, check_writable, checked_form, files_of, form_of
-from fst.cli.files.streams import is_there, keep_apart, modified
+from fst.cli.files.streams import keep_apart
 from fst.core import remote
 from fst.runtime.files.inputs import Reading
+from fst.runtime.files.outputs import is_there, modified
 from fst.runtime.files.packing import ending
+from fst.runtime.files.shards.formats import FORMATS, stem_of
 from fst.runtime.files.streams import STANDARD
 
-NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # form → ending of its files; None: "." and the form
+# form → ending of its first file
+NEW = {"arrow": ".arrow", "json": ".jsonl", "npz": ".npz", "parquet": ".parquet"}
+NEW |= {form: each.endings[0] for form, each in FORMATS.items()}
 LINES = ".txt"  # the ending of files in forms that are lines of text
 COLUMNAR = ("arrow", "parquet")  # forms with files that are never compressed as a whole
 
@@ -32,10 +36,16 @@ class Output:
     name: str  # the file, or "-" for standard output
     form: str  # the format of the file, such as "json"
     inputs: Sequence[str]  # the files whose documents are written to the output
+    group: int | None = None  # the row group of the input, from 0; None: the whole input
 
     def is_there(self) -> bool:
         """Whether any file of the output exists."""
         return any(map(is_there, files_of(self.name, self.form)))
+
+    @property
+    def stem(self) -> str:
+        """The name of the output in its folder, without the ending."""
+        return stem_of(Path(self.name).name, NEW.get(self.form, LINES))
 
     def is_complete(self, table: str) -> bool:
         """Whether all files of the output exist, and the first file is not older than the inputs and the table."""
@@ -51,13 +61,16 @@ class Target:
     form: str | None  # the format; None: the ending of the file name determines it, and in a folder each output has the format of its input
     overwrite: bool  # whether existing files in the folder are replaced
     resume: bool  # whether complete files in the folder are kept, and not written again
+    per: str = "file"  # the part of an input for an output in the folder: "file", or "row-group" of Parquet
+    share: tuple[int, int] = (1, 1)  # the outputs in the folder that are written: from the first number, from 1, in steps of the second
 
     def __post_init__(self) -> None:
         if self.overwrite and self.resume:
             raise click.UsageError("--overwrite replaces the files that --resume keeps; pass one of them")
-        if (self.overwrite or self.resume) and not self.is_folder:
-            option = "--overwrite" if self.overwrite else "--resume"
-            raise click.UsageError(f"{option} is for a folder of outputs, as in -o out/; a single file is always replaced")
+        options = {"--overwrite": self.overwrite, "--resume": self.resume, "--per": self.per != "file", "--share": self.share != (1, 1)}
+        asked = [option for option, is_asked in options.items() if is_asked]
+        if asked and not self.is_folder:
+            raise click.UsageError(f"{asked[0]} is for a folder of outputs, as in -o out/; a single file is always replaced")
 
     @property
     def is_folder(self) -> bool:
@@ -66,8 +79,8 @@ class Target:
             return self.name.endswith("/") or remote.is_folder(self.name)
         return self.name.endswith(("/", os.sep)) or Path(self.name).is_dir()
 
-    def outputs(self, forms: Forms, inputs: Sequence[str], table: str, how: Reading, of_text: str | None = None) -> list[Output]:
-        """The files to write. Files that cannot be written are refused before any input is read.
+    def outputs(self, forms: Forms, inputs: Sequence[str], table: str, how: Reading, of_text: str | None = None) -> Sequence[Output]:
+        """All outputs. Outputs with impossible names are refused before any input is read.
 
         Args:
             forms: the formats that the command writes.
@@ -78,19 +91,30 @@ class Target:
         """
         if not self.is_folder:
             return [Output(self.name, checked_form(forms, self.name, self.form, (table, *inputs)), inputs)]
-        found = _apart([self._output(file, how, of_text or forms.lines[0]) for file in inputs])
+        groups = ((file, group) for file in inputs for group in (how.row_groups(file) if self.per == "row-group" else [None]))
+        found = _apart([self._output(file, group, how, of_text or forms.lines[0]) for file, group in groups])
         for output in found:
             form_of(forms, output.name, output.form)
         keep_apart([name for output in found for name in files_of(output.name, output.form)], (table, *inputs))
+        return found
+
+    def wanted(self, found: Sequence[Output], table: str) -> Sequence[Output]:
+        """The outputs to write, of all outputs. In a folder, these are the share, without outputs that are complete if `resume` is set.
+        Files that cannot be written are refused. `table`: the table file.
+        """
+        if not self.is_folder:
+            return found
         if not remote.is_remote(self.name):
             Path(self.name).mkdir(exist_ok=True)
+        number, count = self.share
+        found = found[number - 1 :: count]
         for output in found:
             check_writable(output.name, output.form)
         return found if self.overwrite else self._wanted(found, table)
 
-    def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output in the folder for an input. The output has the name of the input; with --format, it has the ending of the format
-        instead.
+    def _output(self, file: str, group: int | None, how: Reading, of_text: str) -> Output:
+        """The output in the folder for an input, or for a row group of it. The output has the name of the input, and the number of the row
+        group; with --format, it has the ending of the format instead.
         """
         if file == STANDARD:
             raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
@@ -101,21 +125,30 @@ class Target:
             form = {"text": of_text}.get(read := how.kind(file), read)
         unpacked = Path(name).stem if packing else name
         if self.form is not None:
-            name = unpacked.removesuffix(Path(unpacked).suffix if kind else "") + (NEW.get(form, LINES) or f".{form}")
+            name = unpacked.removesuffix(Path(unpacked).suffix if kind else "") + NEW.get(form, LINES)
         elif form in COLUMNAR:
             name = unpacked
-        return Output(f"{self.name.rstrip('/')}/{name}", form, [file])
+        if group is not None:
+            stem = stem_of(name, NEW.get(form, LINES))
+            name = f"{stem}-{group:05}{name[len(stem):]}"
+        return Output(f"{self.name.rstrip('/')}/{name}", form, [file], group)
 
-    def _wanted(self, found: Sequence[Output], table: str) -> list[Output]:
+    def _wanted(self, found: Sequence[Output], table: str) -> Sequence[Output]:
         """The outputs to write: outputs that are missing or, with `resume`, out of date."""
         there = [output for output in found if output.is_there()]
         if there and not self.resume:
             more = f", and so do {len(there) - 1:,} more outputs" if len(there) > 1 else ""
             raise click.UsageError(f"{there[0].name} exists{more}; pass --overwrite to replace them, or --resume to keep what is complete")
-        complete = {output.name for output in there if output.is_complete(table)}
-        if complete:
-            click.echo(f"{len(complete):,} of {len(found):,} outputs are complete", err=True)
-        return [output for output in found if output.name not in complete]
+        complete = [output for output in there if output.form not in FORMATS and output.is_complete(table)]
+        return without(found, complete)
+
+
+def without(found: Sequence[Output], complete: Sequence[Output]) -> Sequence[Output]:
+    """All outputs except the complete ones, after a note."""
+    if not complete:
+        return found
+    click.echo(f"{len(complete):,} of {len(found):,} outputs are complete", err=True)
+    return [output for output in found if output not in complete]
 
 
 def _apart(outputs: list[Output]) -> list[Output]:

@@ -72,17 +72,18 @@ class Policy:
         errors: "strict", "replace" or "skip".
 
     Attributes:
+        errors: the treatment.
         replaced, skipped: the number of documents that were repaired, or left out.
     """
 
     def __init__(self, errors: str) -> None:
-        self._errors = errors
+        self.errors = errors
         self.replaced = self.skipped = 0
 
     @property
     def skips(self) -> bool:
         """Whether documents are skipped."""
-        return self._errors == "skip"
+        return self.errors == "skip"
 
     def results(
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
@@ -117,10 +118,10 @@ class Policy:
             except TextError as error:
                 if not (wrong := documents.not_text()):
                     raise _placed(documents, error) from None
-        if self._errors == "strict":
+        if self.errors == "strict":
             row, fault = next(iter(wrong.items()))
             raise _error(documents, documents.numbers[row], fault)
-        if self._errors == "replace":
+        if self.errors == "replace":
             self.replaced += len(wrong)
             return work(documents, "replace")
         self.skipped += len(wrong)

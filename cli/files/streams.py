@@ -15,6 +15,7 @@ from typing import IO
 import click
 
 from fst.core import remote
+from fst.runtime.files.outputs import is_device, target, written_file
 from fst.runtime.files.streams import STANDARD, standard_input
 
 
@@ -32,39 +33,8 @@ def written(name: str) -> Iterator[IO[bytes]]:
         yield standard_output()
         standard_output().flush()
         return
-    if remote.is_remote(name):
-        with remote.written(name) as file:
-            yield file
-        return
-    from fst.tables.npz import replacing
-
-    path = target(name)
-    try:
-        with path.open("wb") if is_device(path) else replacing(path) as file:
-            yield file
-    except OSError as error:
-        if error.filename is None:
-            error.filename = name
-        raise
-
-
-def target(name: str) -> Path:
-    """The path of the file that an output replaces, after a check that its folder can be written."""
-    path = Path(name)
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        mode = stat.S_IFREG
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    if not stat.S_ISREG(mode):
-        return path
-    path = path.resolve()  # a symbolic link stays, and the file that it points to is replaced
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, f"the folder {path.parent} cannot be written", name)
-    return path
+    with written_file(name) as file:
+        yield file
 
 
 def check_target(name: str) -> None:
@@ -84,18 +54,6 @@ def check_folder(name: str, files: Iterable[str]) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
     for file in files if there == Path(name).absolute() else [str(there / Path(name).name)]:
         check_target(file)
-
-
-def is_there(name: str) -> bool:
-    """Whether a file exists."""
-    return remote.is_there(name) if remote.is_remote(name) else Path(name).exists()
-
-
-def modified(name: str) -> float:
-    """The time of the last change of a file, in seconds. If the server of a remote file reports no time, a time in the distant past is
-    returned.
-    """
-    return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
@@ -133,11 +91,6 @@ def drop_output() -> None:
     """Discard all further standard output, because its reader may never read it."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device. An output is written into such a file; it does not replace the file."""
-    return path.exists() and not path.is_file()
 
 
 def show(lines: Iterable[str]) -> None:

@@ -23,7 +23,6 @@ from fst.runtime.files.packing import CHUNK, ending
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
-NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # between items and after keys in JSON
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
@@ -187,12 +186,6 @@ def as_json(value: Any) -> bytes:
         return json.dumps(value, separators=SEPARATORS).encode()
     except ValueError:
         return as_json(json.loads(json.dumps(value), parse_constant=lambda _: None))
-
-
-def npy_header(dtype: str, length: int) -> bytes:
-    """The header of a one-dimensional array in a `.npy` file: always `NPY_HEADER` bytes."""
-    described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
-    return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"
 
 
 @contextmanager

@@ -75,6 +75,13 @@ def is_there(url: str) -> bool:
         return bool(system.exists(path))
 
 
+def remove(url: str) -> None:
+    """Remove a file."""
+    system, path = _found(url)
+    with _telling(url):
+        system.rm_file(path)
+
+
 def is_folder(url: str) -> bool:
     """Whether a URL names an existing folder."""
     system, path = _found(url)

@@ -29,16 +29,19 @@ STRINGS = ("string", "large_string", "string_view")
 NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
-def documents(source: Source, kind: str, column: str, *, others: bool, with_text: bool = False) -> Generator[Documents, None, None]:
+def documents(
+    source: Source, kind: str, column: str, *, others: bool, with_text: bool = False, group: int | None = None
+) -> Generator[Documents, None, None]:
     """Read the documents of a column, block by block; `kind` is "arrow" or "parquet". With `others`, the other columns are read, too; with
-    `with_text`, ``Documents.others`` includes the column of the text. For a file without rows, yield one block without documents, which
-    contains the columns.
+    `with_text`, ``Documents.others`` includes the column of the text. With `group`, one row group of Parquet is read. For a file without
+    rows, yield one block without documents, which contains the columns.
     """
     first = 1
+    name = source.name if group is None else f"{source.name}, row group {group}"
     with _blaming(source.name):
-        for batch in (_of_parquet if kind == "parquet" else _of_arrow)(source, column, others):
+        for batch in _of_parquet(source, column, others, group) if kind == "parquet" else _of_arrow(source, column, others):
             rest = (batch if with_text else batch.drop_columns([column])) if others else None
-            yield Column(source.name, "row", range(first, first + batch.num_rows), batch.column(column), rest)
+            yield Column(name, "row", range(first, first + batch.num_rows), batch.column(column), rest)
             first += batch.num_rows
 
 
@@ -169,13 +172,19 @@ def _in_bytes(texts: Any) -> Any:
     return values.cast(pa.large_binary())
 
 
-def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
-    """Read the rows of a Parquet file, in batches of a few megabytes."""
+def count_groups(source: Source) -> int:
+    """The number of row groups in a Parquet file."""
+    with _blaming(source.name), _seekable(source) as file:
+        return int(pq.ParquetFile(file).num_row_groups)
+
+
+def _of_parquet(source: Source, column: str, others: bool, only: int | None) -> Iterator[Any]:
+    """Read the rows of a Parquet file, or of one row group, in batches of a few megabytes."""
     with _seekable(source) as file:
         table = pq.ParquetFile(file, pre_buffer=False, buffer_size=CHUNK)
         _check(table.schema_arrow, column, source.name)
         wanted = None if others else [column]
-        for group in range(table.num_row_groups):
+        for group in range(table.num_row_groups) if only is None else [only]:
             info = table.metadata.row_group(group)
             rows = _rows(info.num_rows, info.total_byte_size)
             yield from table.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False)

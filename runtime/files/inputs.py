@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class Reading:
         in_pieces: whether long documents of plain text are divided into pieces.
         with_ends: whether documents of plain text include the line feed or the separator at their end.
         most: the maximum size in bytes of a document of plain text that is not divided, and of a line of JSON; None: `lines.MOST_BYTES`.
+        row_group: the row group to read of each Parquet file, from 0; None: all.
     """
 
     input_format: str | None = None
@@ -62,6 +63,7 @@ class Reading:
     in_pieces: bool = False
     with_ends: bool = False
     most: int | None = None
+    row_group: int | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
@@ -97,6 +99,15 @@ class Reading:
         columnar = COLUMNAR_NAMES.get(ending(name)[0], "parquet" if self.column is not None else None)
         return self.input_format or columnar or self._by_name(name)
 
+    def row_groups(self, name: str) -> Sequence[int | None]:
+        """The numbers of the row groups in a Parquet file; for any other file, only None."""
+        if self.kind(name) != "parquet":
+            return [None]
+        from fst.runtime.files import columns
+
+        with opened(name, lambda _: None) as source:
+            return range(columns.count_groups(source)) or [None]
+
     def check(self, names: Iterable[str]) -> None:
         """Check the first bytes of all files before any document is read. Only regular local files are opened, because bytes that are read
         from other files are lost.
@@ -125,7 +136,7 @@ class Reading:
             return map(self._parsed, lines.blocks(source, lines.LINE_FEED, most=self.most))
         from fst.runtime.files import columns
 
-        return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text)
+        return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text, group=self.row_group)
 
     @property
     def end(self) -> bytes | None:

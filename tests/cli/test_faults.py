@@ -206,7 +206,8 @@ class TestOutput:
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
             # The superuser may write anywhere, so the process gives up the superuser's rights.
-            code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
+            of = "from fst.runtime.files.outputs import target"
+            code = f"import os; {of}; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
         reason = done.stderr.decode().splitlines()[-1]
         assert reason == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"

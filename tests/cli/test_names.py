@@ -80,7 +80,7 @@ def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path)
         else:
             assert (np.load(path) if form == "npy" else np.fromfile(path, "<u2")).tolist() == ids.ids.tolist()
             assert np.load(path.with_suffix(".splits.npy")).tolist() == ids.row_splits.tolist()
-    assert len([*(tmp_path / "out").iterdir()]) == (2 if form == "ids" else 4)
+    assert len([*(tmp_path / "out").glob("[!.]*")]) == (2 if form == "ids" else 5)  # arrays have splits, and an index of all outputs
 
 
 def test_outputs_are_named_as_inputs(table: Path, tmp_path: Path) -> None:
@@ -146,13 +146,12 @@ def test_outputs_that_exist_are_refused(table: Path, folder: Path, tmp_path: Pat
     assert before.read_bytes() == encoded(table, folder / "sub")
 
 
-@pytest.mark.parametrize("form", ["ids", "npy"])
-def test_resuming(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """With --resume, an output is written again only if it is missing, or older than its input or the table."""
+def test_resuming(table: Path, folder: Path, tmp_path: Path) -> None:
+    """With --resume, an output without a record is written again only if it is missing, or older than its input or the table."""
     out = tmp_path / "out"
-    words = (table, folder / "a.txt", folder / "sub" / "c.txt", "--format", form, "-o", f"{out}/")
+    words = (table, folder / "a.txt", folder / "sub" / "c.txt", "--format", "ids", "-o", f"{out}/")
     call("encode", *words)
-    first, second = (out / f"{name}.{'txt' if form == 'ids' else form}" for name in "ac")
+    first, second = (out / f"{name}.txt" for name in "ac")
     content = first.read_bytes()
     first.write_bytes(b"kept")
     second.unlink()

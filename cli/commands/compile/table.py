@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fst.cli.files.progress import note, progress, telling_warnings
-from fst.cli.files.streams import check_target, is_device, keep_apart
+from fst.cli.files.streams import check_target, keep_apart
 from fst.cli.options import READING, FileName, with_options
 from fst.core import remote
+from fst.runtime.files.outputs import is_device
 from fst.runtime.files.streams import size
 
 if TYPE_CHECKING:

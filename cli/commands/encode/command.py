@@ -17,9 +17,22 @@ from fst.cli.options import (
     table_argument,
     with_options,
 )
+from fst.runtime.files.shards.formats import FORMATS
 
 if TYPE_CHECKING:
     from fst.runtime.randomness import Randomness
+
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tuple[int, int]:
+    """The number of a share, and the number of all shares."""
+    if given is None:
+        return 1, 1
+    number, _, count = given.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise click.BadParameter(f"{given!r} is no share; expected K/N with K from 1 to N, such as 2/8")
+    return int(number), int(count)
+
 
 row_options = with_options(
     click.option("--tokens", is_flag=True, help="Write tokens, too (JSON, Arrow, Parquet)."),
@@ -61,11 +74,26 @@ random_options = with_options(
 )
 
 
+folder_options = with_options(
+    click.option(
+        "--per",
+        type=click.Choice(["file", "row-group"]),
+        default="file",
+        show_default=True,
+        help="In FOLDER: an output per input, or per row group of Parquet.",
+    ),
+    click.option(
+        "--share", metavar="K/N", callback=_share, show_default="1/1", help="In FOLDER: write the K-th of N shares of the outputs."
+    ),
+)
+
+
 @click.command("encode", cls=CliCommand)
 @table_argument
 @files_argument
 @output_options
-@format_option("ids", "tokens", "json", "npy", "bin", "arrow", "parquet", default="ids")
+@format_option("ids", "tokens", "json", "arrow", "parquet", *FORMATS, default="ids")
+@folder_options
 @row_options
 @random_options
 @reading_options
@@ -76,6 +104,8 @@ def command(
     output: str,
     overwrite: bool,
     resume: bool,
+    per: str,
+    share: tuple[int, int],
     form: str | None,
     keep: str | None,
     dropout: float | None,
@@ -96,13 +126,18 @@ def command(
     --format, or the ending of the output, chooses the format:
       ids, tokens     a line per document, separated by spaces
       json            an object per line: the other fields of the input, then input_ids
+      arrow, parquet  the other columns of the input, then input_ids, lists of int32
       npy             X.npy, int32: all ids; X.splits.npy, int64: the row splits
       bin             X.bin: all ids, uint16 or uint32, no header; X.splits.npy
-      arrow, parquet  the other columns of the input, then input_ids, lists of int32
+      nanogpt, llmc   X.bin, without splits; llmc, for modded-nanogpt, has a header
+      megatron        X.bin and X.idx of Megatron-LM
+      datatrove       X.ds, X.ds.index and X.ds.metadata
+      mds             X.00000.mds and so on: shards of MosaicML Streaming
 
     An output file gets its name when it is complete. Lines are compressed for endings such as .jsonl.gz. An output folder is created if its
-    name ends with /. Without --format, its files have the names and formats of the inputs; existing files are refused. A document that is
-    null stays null in JSON, Arrow and Parquet, and has no ids in other formats.
+    name ends with /. Without --format, its files have the names and formats of the inputs; existing files are refused. From npy to mds, a
+    folder gets index.json when all its outputs are complete. A document that is null stays null in JSON, Arrow and Parquet, and has no ids
+    in other formats.
 
     Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18". URLs need fsspec and a package for their kind, such as s3fs.
 
@@ -113,6 +148,7 @@ def command(
       fst encode gpt2.npz corpus.txt --append "<|endoftext|>" -o train.bin
       fst encode gpt2.npz books.txt --append "<|endoftext|>" --pack 1024 -o rows.parquet
       fst encode gpt2.npz corpus/ --field text -o encoded/ --resume
+      fst encode gpt2.npz corpus/ --column text --append "<|endoftext|>" --format megatron --per row-group --share 1/8 -o ids/ --resume
       fst encode bert.npz books.parquet --column text -o ids.parquet --threads 2
       fst encode bert.npz pages.jsonl --field text --max-length 256 --stride 32 --offsets --keep text -o chunks.parquet
       fst encode gpt2.npz corpus.txt --dropout 0.1 --seed 7 -o ids.txt
@@ -132,9 +168,10 @@ def command(
 
     randomness = _randomness(dropout, sample, seed)
     shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
-    job = Job(Target(output, form, overwrite, resume), FORMS, files, table, others, errors)
+    job = Job(Target(output, form, overwrite, resume, per, share), FORMS, files, table, others, errors)
     text = job.how.text_name if keep else None
-    encoding = Encoding(job, {"special": not no_special_tokens, "text": text, **shape})
+    random = {"dropout": dropout, "sample": sample, "seed": seed}
+    encoding = Encoding(job, {"special": not no_special_tokens, "text": text, **shape}, random, table)
     tables = load(table)
     for option, value, kind in (("--dropout", dropout, BpeTable.kind), ("--sample", sample, UnigramTable.kind)):
         if value is not None and tables.kind != kind:

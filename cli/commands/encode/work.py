@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,9 +15,14 @@ from fst.cli.commands.encode.writers import TAKE_PIECES, writing
 from fst.cli.files.formats import KEEP_OTHERS
 from fst.cli.files.ids import names
 from fst.cli.files.job import Job
-from fst.cli.files.progress import Sum
+from fst.cli.files.outputs import Output
+from fst.cli.files.progress import Sum, note
+from fst.cli.files.writers import Write
 from fst.runtime.files.documents import Documents, Encoded
 from fst.runtime.files.pieces import takes_pieces
+from fst.runtime.files.shards.formats import FORMATS, writing_shard
+from fst.runtime.files.shards.records import INDEX, Records, source_of
+from fst.runtime.files.shards.shard import Vocabulary
 
 if TYPE_CHECKING:
     from fst import Tokenizer
@@ -87,7 +94,7 @@ class Rows:
         if self.text is not None:
             encode = _with_texts(encode, self.text)
         if self.append is not None:
-            encode = _appending(encode, tokenizer.get_vocab()[self.append])
+            encode = _appending(encode, tokenizer.get_vocab()[self.append], to_empty=self.form != "megatron")
         return encode if form is None else _in_windows(encode, form)
 
     def packed(self, results: Generator[Encoded, None, None]) -> Generator[Encoded, None, None]:
@@ -142,12 +149,18 @@ def _with_texts(encode: Encode, name: str) -> Encode:
     return carry
 
 
-def _appending(encode: Encode, number: int) -> Encode:
-    """A function that encodes documents, and adds an id after each document that is not null."""
+def _appending(encode: Encode, number: int, to_empty: bool) -> Encode:
+    """A function that encodes documents, and adds an id after each document that is not null. `to_empty`: whether the id is also added
+    after a document without ids; Megatron-LM's `preprocess_data.py` adds none.
+    """
+    begun = 0  # number of ids of an unfinished document in earlier blocks
 
     def append(documents: Documents, errors: str) -> Encoded:
+        nonlocal begun
         encoded = encode(documents, errors)
         is_text = np.ones(len(encoded.ends), bool) if encoded.nulls is None else ~encoded.nulls
+        is_text &= to_empty | (np.diff(encoded.ends, prepend=-begun) > 0)
+        begun = len(encoded.ids) - int(encoded.ends[-1]) if len(encoded.ends) else begun + len(encoded.ids)
         at, ends = encoded.ends[is_text], encoded.ends + np.cumsum(is_text)
         offsets = None if encoded.offsets is None else np.insert(encoded.offsets, at, 0, axis=0)
         return replace(encoded, ids=np.insert(encoded.ids, at, number), ends=ends, offsets=offsets)
@@ -202,20 +215,33 @@ class Encoding:
     Args:
         job: the outputs.
         rows: the arguments of `Rows`, without the form.
+        random: the options for random ids.
+        name: the table file.
 
     Attributes:
         done: the number of documents or rows, and of tokens, written so far.
     """
 
-    def __init__(self, job: Job, rows: Mapping[str, Any]) -> None:
-        self._job = job
+    def __init__(self, job: Job, rows: Mapping[str, Any], random: Mapping[str, Any], name: str) -> None:
+        self._job, self._name = job, name
+        self._settings = {**rows, **random, **job.settings}
+        self._records: Records | None = None
         self._rows = {form: Rows(form, **rows) for form in dict.fromkeys(output.form for output in job.outputs)}
         self.done = Sum("document" if rows["stride"] is rows["pack"] is None else "row", "token")
 
     def check(self, table: TokenizerTable) -> None:
-        """Check the options against a vocabulary; see `Rows.check`."""
+        """Check the options against a vocabulary; see `Rows.check`. In a folder of outputs with records, leave out complete outputs."""
         for rows in self._rows.values():
             rows.check(table)
+        form = self._job.all_outputs[0].form
+        if self._job.target.is_folder and form in FORMATS:
+            self._records = Records(self._job.target.name, {"format": form, "table": table.origin.digest, **self._settings})
+            self._sources = {output.stem: source_of(output.inputs[0], output.group) for output in self._job.all_outputs}
+            if self._job.target.resume:
+                self._job.leave_out([output for output in self._job.outputs if self._is_complete(self._records, output)])
+
+    def _is_complete(self, records: Records, output: Output) -> bool:
+        return records.is_complete(output.stem, self._sources[output.stem])
 
     def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> None:
         """Write all outputs. The random ids of an output depend only on the documents of this output."""
@@ -223,11 +249,32 @@ class Encoding:
             rows = self._rows[output.form]
             pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not randomness
             how = replace(self._job.how, others=output.form in KEEP_OTHERS, with_text=rows.text is not None, in_pieces=pieces)
+            how = replace(how, row_group=output.group)
             encode, is_partial = rows.encode(tokenizer, threads, randomness), rows.max_length is not None
             with (
-                writing(output.name, output.form, tokenizer._table, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,
+                self._writing(output, rows, tokenizer) as write,
                 self._job.results(output.inputs, how, encode, is_partial=is_partial) as results,
             ):
                 for encoded in rows.packed(results):
                     write(encoded)
                     self.done.add(len(encoded.ends), len(encoded.ids))
+        self._finish()
+
+    @contextmanager
+    def _writing(self, output: Output, rows: Rows, tokenizer: Tokenizer) -> Iterator[Write[Encoded]]:
+        """A function that writes encoded documents to an output; see `writing` and `writing_shard`."""
+        if output.form not in FORMATS:
+            with writing(output.name, output.form, tokenizer._table, with_tokens=rows.tokens, with_offsets=rows.offsets) as write:
+                yield write
+            return
+        if self._records:
+            self._records.begin(output.stem)
+        with writing_shard(output.name, output.form, Vocabulary.of(tokenizer._table.token_ids, Path(self._name).name)) as shard:
+            yield lambda encoded: shard.write(encoded.ids, encoded.ends)
+        if self._records:
+            self._records.add(output.stem, self._sources[output.stem], shard)
+
+    def _finish(self) -> None:
+        """Write the index of a folder if all its outputs are complete."""
+        if self._records and (complete := self._records.finish(self._sources)) < len(self._sources):
+            note(f"{INDEX} is written when all outputs are complete: {complete:,} of {len(self._sources):,} are")

@@ -1,4 +1,4 @@
-"""Write ids as lines of text, JSON lines, columns, or arrays with the row splits in a separate file."""
+"""Write ids as lines of text, JSON lines or columns. Formats for training are in `fst.runtime.files.shards`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fst.cli.files.formats import ARRAYS, forms_of, splits_name
+from fst.cli.files.formats import forms_of
 from fst.cli.files.ids import IDS, OFFSETS, TOKENS, Decimals, names
-from fst.cli.files.streams import written
-from fst.cli.files.writers import NPY_HEADER, Write, as_json, lines_of, npy_header, records_of
+from fst.cli.files.writers import Write, as_json, lines_of, records_of
 from fst.runtime.files.documents import Documents, Encoded
+from fst.runtime.files.shards.formats import FORMATS
 
 if TYPE_CHECKING:
     from fst.cli.tables import TokenizerTable
 
-FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
-TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms for which a long document may be written in parts; other forms need complete documents
+ARRAYS = {".npy": "npy", ".bin": "bin", ".ds": "datatrove"}  # ending of a file name → form
+INSTEAD = {".mds": "name a folder, as in -o out/, with --format mds", ".idx": "name the .bin, with --format megatron"}
+FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin", instead=INSTEAD)
+TAKE_PIECES = ("ids", "tokens", *FORMATS)  # forms for which a long document may be written in parts; other forms need complete documents
 
 Value = TypeVar("Value")
 
@@ -33,12 +35,6 @@ def writing(
     if form in ("ids", "tokens"):
         with lines_of(name) as data:
             yield Lines(data, form, table).write
-    elif form in ARRAYS:
-        # The file of ids gets its name last, so if the file of ids exists, the file of splits exists, too.
-        with written(name) as ids, written(splits_name(name)) as splits:
-            arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(table), header=0)
-            yield arrays.write
-            arrays.close()
     else:
         columns = partial(IdsColumns, names(table) if with_tokens else None, with_offsets)
         with records_of(name, form, lambda: IdsMembers(table, with_tokens), columns) as write:
@@ -146,35 +142,3 @@ class IdsColumns:
         offsets[1:] = encoded.ends
         mask = None if encoded.nulls is None else self._pa.array(encoded.nulls)
         return self._pa.ListArray.from_arrays(self._pa.array(offsets), values, mask=mask)
-
-
-def raw_type(table: TokenizerTable) -> str:
-    """The dtype of ids in a `.bin` file: uint16 if all ids of a table fit, otherwise uint32."""
-    return "<u2" if int(table.token_ids.max()) < 1 << 16 else "<u4"
-
-
-class Arrays:
-    """A writer of ids to one file, and of row splits, int64[rows + 1], to a `.npy` file. `ids`, `splits`: the output files. Headers contain
-    lengths, so they are written last. `dtype`: the dtype of the ids. `header`: the size of the header before the ids in bytes; 0: no
-    header.
-    """
-
-    def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:
-        self._ids, self._splits, self._dtype, self._header = ids, splits, dtype, header
-        self._count = self._rows = 0
-        ids.write(bytes(header))
-        splits.write(bytes(NPY_HEADER) + np.zeros(1, "<i8").tobytes())
-
-    def write(self, encoded: Encoded) -> None:
-        """Add the ids of some documents."""
-        self._ids.write(encoded.ids.astype(self._dtype, copy=False).data)
-        self._splits.write((encoded.ends + self._count).astype("<i8", copy=False).data)
-        self._count += len(encoded.ids)
-        self._rows += len(encoded.ends)
-
-    def close(self) -> None:
-        """Write the headers."""
-        headers = [(self._ids, self._dtype, self._count)] if self._header else []
-        for file, dtype, length in (*headers, (self._splits, "<i8", self._rows + 1)):
-            file.seek(0)
-            file.write(npy_header(dtype, length))

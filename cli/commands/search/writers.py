@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from fst.cli.files.formats import forms_of
 from fst.cli.files.streams import standard_output, written
-from fst.cli.files.writers import Write, as_json, lines_of, npy_header, records_of
+from fst.cli.files.writers import Write, as_json, lines_of, records_of
 from fst.errors import TextError
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.files.documents import Documents
+from fst.runtime.files.shards.npy import npy_header
 from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 MATCHES = "matches"  # the name of the JSON field, and of the column in Arrow and Parquet
 PLACES = ("start", "end")
-FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
+FORMS = forms_of("lines", "matches", "json", arrays={".npz": "npz"}, advice="write .npz")
 TAKE_PIECES = ("matches", "npz")  # forms for which a long document may be written in parts; other forms need complete documents
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1

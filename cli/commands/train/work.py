@@ -12,8 +12,9 @@ import click
 import numpy as np
 
 from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps, telling_warnings
-from fst.cli.files.streams import check_folder, check_target, is_there, keep_apart, show, written
+from fst.cli.files.streams import check_folder, check_target, keep_apart, show, written
 from fst.errors import counted
+from fst.runtime.files.outputs import is_there
 from fst.runtime.files.packing import ending
 from fst.tables.kernel_call import MOST_UNITS
 
