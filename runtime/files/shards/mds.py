@@ -8,7 +8,6 @@ array in one, two or four bytes, and the ids.
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -23,7 +22,7 @@ from fst.runtime.files.shards.shard import Part, Shard, Vocabulary, data_of, nar
 SHARD_BYTES = 1 << 26  # maximum size of a shard, except a shard of one sample
 MOST_IDS = (1 << 30) - (1 << 10)  # maximum number of ids of a document: places in a shard are of type uint32
 FIRST = ".00000.mds"
-SHAPES = ((1 << 8, "B"), (1 << 16, "H"), (1 << 32, "I"))  # the limit of lengths, and the type of a length
+LIMITS = np.array([1 << 8, 1 << 16])  # lengths from which a sample needs more bytes for the length
 
 
 def _columns(dtype: str) -> dict[str, Any]:
@@ -67,43 +66,81 @@ class Mds(Shard):
         self._empty()
 
     def _empty(self) -> None:
-        self._samples: list[bytes] = []
-        self._size = 8 + len(self._columns)
+        self._samples: list[Any] = []
+        self._sizes: list[NDArray[np.int64]] = []
+        self._room = SHARD_BYTES - 8 - len(self._columns)
 
     def _add(self, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
-        begin = 0
-        for end in ends.tolist():
-            self._sample(np.concatenate([*self._begun, ids[begin:end]]) if self._begun else ids[begin:end])
-            self._begun, begin = [], end
-        if begin < len(ids):
-            self._begun.append(ids[begin:])
+        last = int(ends[-1]) if len(ends) else 0
+        if len(ends):
+            begun = sum(map(len, self._begun))
+            lengths = np.diff(ends + begun, prepend=0)
+            self._divide(*samples(np.concatenate([*self._begun, ids[:last]]), lengths[lengths > 0], self.dtype))
+            self._begun = []
+        if last < len(ids):
+            self._begun.append(ids[last:])
 
-    def _sample(self, ids: NDArray[np.int32]) -> None:
-        if not len(ids):
-            return
-        if len(ids) > MOST_IDS:
-            reason = f"a document has {len(ids):,} ids; expected at most {MOST_IDS:,}; divide it, or write another format"
-            raise UnsupportedError(f"{self._stem}: {reason}")
-        kind = next(kind for kind, (limit, _) in enumerate(SHAPES) if len(ids) < limit)
-        data = struct.pack(f"<B{SHAPES[kind][1]}", 1 << 2 | kind, len(ids)) + data_of(ids, self.dtype)
-        size = 4 + len(data) + 4
-        if self._samples and self._size + size > SHARD_BYTES:
-            self._flush()
-        self._samples.append(len(data).to_bytes(4, "little") + data)
-        self._size += size
+    def _divide(self, data: NDArray[np.uint8], sizes: NDArray[np.int64]) -> None:
+        """Add samples to shards, and write full shards. `data`: the samples. `sizes`: int64[samples], the size of each one in bytes."""
+        while len(sizes):
+            count = int(np.searchsorted(np.cumsum(sizes + 4), self._room, "right"))
+            count = count or (0 if self._sizes else 1)
+            size = int(sizes[:count].sum())
+            if count:
+                self._samples.append(data[:size].data)
+                self._sizes.append(sizes[:count])
+                self._room -= size + 4 * count
+            data, sizes = data[size:], sizes[count:]
+            if len(sizes):
+                self._flush()
 
     def _flush(self) -> None:
         """Write a shard."""
-        count = len(self._samples)
-        begins = np.cumsum([4 + 4 * (count + 1) + len(self._columns), *map(len, self._samples)])
+        sizes = np.concatenate(self._sizes)
+        begins = 4 + 4 * (len(sizes) + 1) + len(self._columns) + np.cumsum([0, *sizes])
         name = f"{self._stem}.{len(self.parts):05}.mds"
         with written_file(name) as file:
-            file.write(count.to_bytes(4, "little") + begins.astype("<u4").tobytes() + self._columns)
+            file.write(data_of(np.array([len(sizes)]), "uint32"))
+            file.write(data_of(begins, "uint32"))
+            file.write(self._columns)
             file.writelines(self._samples)
-        self.parts.append(Part(name, count))
+        self.parts.append(Part(name, len(sizes)))
         self._empty()
 
     def close(self) -> None:
         """Write the last shard."""
-        if self._samples:
+        if self._sizes:
             self._flush()
+
+
+def samples(ids: NDArray[np.int32], lengths: NDArray[np.int64], dtype: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Pack documents as samples.
+
+    Args:
+        ids: int32[n], the ids of all documents.
+        lengths: int64[documents], the number of ids of each document, at least 1.
+        dtype: the dtype of ids in samples.
+
+    Returns:
+        uint8[bytes], the samples, and int64[documents], the size of each sample in bytes.
+
+    Raises:
+        UnsupportedError: a document has too many ids.
+    """
+    if len(lengths) and (longest := int(lengths.max())) > MOST_IDS:
+        raise UnsupportedError(f"a document has {longest:,} ids; expected at most {MOST_IDS:,}; divide it, or write another format")
+    kinds = np.searchsorted(LIMITS, lengths, "right")  # the length has 1 << kind bytes
+    heads = 5 + (1 << kinds)
+    sizes = heads + lengths * np.dtype(dtype).itemsize
+    begins = np.cumsum(sizes) - sizes
+    data, is_ids = np.empty(int(sizes.sum()), np.uint8), np.ones(int(sizes.sum()), bool)
+    fields = np.zeros((len(lengths), 9), np.uint8)
+    fields[:, :4] = (sizes - 4).astype("<u4").view(np.uint8).reshape(-1, 4)
+    fields[:, 4] = 1 << 2 | kinds
+    fields[:, 5:] = lengths.astype("<u4").view(np.uint8).reshape(-1, 4)
+    for place in range(9):
+        has = heads > place
+        at = begins[has] + place
+        data[at], is_ids[at] = fields[has, place], False
+    data[is_ids] = np.frombuffer(data_of(ids, dtype), np.uint8)
+    return data, sizes
