@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.sources import gguf
 from support.sources.merges import TEXTS
 from support.sources.rwkv import text_of, vocabulary, written
 
@@ -71,3 +72,44 @@ def test_world_vocabulary() -> None:
     tok = fst.Tokenizer(bpe(Path(peer.__file__).with_name("rwkv_vocab_v20230424.txt")))
     for text in TEXTS:
         assert tok.encode(text).tolist() == reference.encode(text), text
+
+
+WORDS = ("ab", "abab1", " a", "é", "日本", "\n\n", "aa", "aab", "<s", "it's", "\\n", '"q"')
+ANSWERS = [  # the ids of llama.cpp 0.5.0 (node-llama-cpp 3.22.1)
+    ("aab<s> abab1 é", [264, 0, 259, 99, 257, 50, 33, 260]),
+    ("日本旦\n\n\n", [261, 269, 167, 262, 11]),
+    ("it's \\n \"q\"'\t", [266, 33, 267, 33, 268, 40, 10]),
+    ("<s<s>[PAD1][PAD", [265, 0, 270, 92, 81, 66, 69]),
+    ("\0\U0001f600 a", [1, 241, 160, 153, 129, 259]),
+]
+
+
+def written_model(folder: Path, *more: str) -> Path:
+    """A GGUF model with escaped tokens, as llama.cpp's converter writes them."""
+    escaped = [repr(token)[2:-1] for token in vocabulary([*map(str.encode, WORDS), b"\xe6\x97"])]
+    tokens = ["<s>", *escaped, "[PAD1]", *more]
+    return gguf.written(folder, {"model": "rwkv", "tokens": tokens, "token_type": [3, *[1] * len(escaped), *[5] * (1 + len(more))]})
+
+
+def test_gguf_model(tmp_path: Path) -> None:
+    """A GGUF model gets the ids of llama.cpp: special tokens are cut out first, and padding tokens are ordinary ones."""
+    tok = fst.Tokenizer(bpe(written_model(tmp_path)))
+    for text, ids in ANSWERS:
+        assert tok.encode(text).tolist() == ids
+        assert tok.decode(ids, skip_special_tokens=False) == text
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        ("a\\x00", "token b'a\\x00' contains a zero byte after other bytes, and llama.cpp reads one after a text"),
+        ("\\x61b", "tokens contains b'ab' twice; expected each token once"),
+        ("a\\x6", "tokens contains 'a\\\\x6'; expected escapes such as"),
+        ("a\\", "tokens contains 'a\\\\'; expected escapes such as"),
+    ],
+)
+def test_faulty_gguf_models_are_refused(token: str, message: str, tmp_path: Path) -> None:
+    """Tokens that llama.cpp would find by chance, equal tokens and damaged escapes are refused by name."""
+    with pytest.raises(fst.FstError) as caught:
+        bpe(written_model(tmp_path, token))
+    assert message in str(caught.value)

@@ -5,7 +5,7 @@ a text, and the BOS and EOS tokens that the metadata demands are added.
 
 gpt2: byte-level BPE, whose splitter has a name, see `fst.compile.sources.gguf.splitters`.
 llama: SentencePiece's BPE by scores, without a normalizer; each part between special tokens begins with a space.
-bert, t5: see `fst.compile.sources.gguf.wordpiece` and `fst.compile.sources.gguf.unigram`.
+bert, t5, rwkv: see `fst.compile.sources.gguf.wordpiece`, `fst.compile.sources.gguf.unigram` and `fst.compile.sources.gguf.rwkv`.
 
 Source: ``src/llama-vocab.cpp`` of llama.cpp.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fst.compile.sources.gguf import splitters, unigram, wordpiece
+from fst.compile.sources.gguf import rwkv, splitters, unigram, wordpiece
 from fst.compile.sources.gguf.header import header_of
 from fst.compile.sources.gguf.metadata import KEY, SPECIAL, Document, Vocabulary, added, around, decoder, template
 from fst.compile.sources.sentencepiece.model_file import (
@@ -143,6 +143,7 @@ KINDS: Mapping[str, Callable[[Vocabulary], Document | Source[Any]]] = {
     "llama": _by_scores,
     "bert": wordpiece.document,
     "t5": unigram.source,
+    "rwkv": rwkv.source,
 }
 
 

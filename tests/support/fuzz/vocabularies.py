@@ -154,7 +154,9 @@ def _models() -> Sequence[bytes]:
 def _gguf() -> Sequence[bytes]:
     answers = json.loads(gguf.ANSWERS.read_text(encoding="utf-8"))
     with TemporaryDirectory() as folder:
-        models = (gguf.byte_level(answers, "gpt-2"), gguf.by_scores(answers), gguf.unigram(answers), gguf.words(answers))
+        tokens = ["<s>", *(repr(token)[2:-1] for token in rwkv.vocabulary([b"ab", b" ab", "é".encode()]))]
+        longest = {"model": "rwkv", "tokens": tokens, "token_type": [3] + [1] * (len(tokens) - 1)}
+        models = (longest, gguf.byte_level(answers, "gpt-2"), gguf.by_scores(answers), gguf.unigram(answers), gguf.words(answers))
         return [gguf.written(Path(folder), model).read_bytes() for model in models]
 
 
