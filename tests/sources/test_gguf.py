@@ -162,6 +162,8 @@ def test_refused_unigram(more: dict[str, Any], message: str, tmp_path: Path) -> 
     [
         (["[UNK]", "[CLS]", "[SEP]", "▁"], [2, 3, 3, 1], "token '▁': llama.cpp finds it before words"),
         (["[UNK]", "[CLS]", "[SEP]", "mask"], [2, 3, 3, 3], "special token 'mask' may be a part of a word, as in 'aMASK'"),
+        (["[UNK]", "[CLS]", "[SEP]", "▁中"], [2, 3, 3, 3], "special token '▁中' may be a part of a word, as in '中'"),
+        (["[UNK]", "[CLS]", "[SEP]", ";"], [2, 3, 3, 3], "special token ';' may be a part of a word"),
         (["[UNK]", "[CLS]", "[SEP]", "▁##a", "a"], [2, 3, 3, 1, 1], "two tokens have the name '##a', with and without '▁' before it"),
         (["[UNK]"], [2], "tokenizer.ggml.bos_token_id is missing; expected the id of a token"),
     ],

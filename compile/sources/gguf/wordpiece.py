@@ -71,9 +71,10 @@ def _inside(of: Vocabulary) -> Iterator[tuple[str, int]]:
 
 
 def _need_no_words(of: Vocabulary, normalizer: Document) -> None:
-    """Refuse special tokens that may be a part of a normalized word, because llama.cpp finds them there."""
+    """Refuse special tokens that may be a part of ▁ and a normalized word, because llama.cpp finds them there, and single characters."""
     by = llama_cpp.bert(normalizer["lowercase"], normalizer["strip_accents"])
     for token, kind in zip(of.tokens, of.types, strict=True):
         codes = np.array([*map(ord, token)])
-        if kind in SPECIAL and np.array_equal(by.apply(codes)[:, 0], codes):
-            raise UnsupportedError(f"special token {quoted(token)} may be a part of a word, as in {quoted('a' + token.upper())}")
+        if kind in SPECIAL and (token[0] == SYMBOL or len(token) == 1 or np.array_equal(by.apply(codes)[:, 0], codes)):
+            example = token[1:] if token[0] == SYMBOL else "a" + token.upper()
+            raise UnsupportedError(f"special token {quoted(token)} may be a part of a word, as in {quoted(example)}")
