@@ -19,6 +19,10 @@ KIND_BITS = 4
 place = Deferred("fst.compile.layout.displacement", "place")
 
 
+class TooLargeError(UnsupportedError):
+    """An automaton for which a table has no room, or whose construction takes too many steps."""
+
+
 def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: int = BYTES, shapes: Ints | None = None) -> Ints:
     """Find a slot for every state, so that the slots of all states and transitions are distinct.
 
@@ -57,7 +61,7 @@ def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Arr
     """
     size = int(slots.max()) + width
     if size > rows.max_target + 1:
-        raise UnsupportedError(f"{noun} takes {size:,} slots; a table has room for {rows.max_target + 1:,}")
+        raise TooLargeError(f"{noun} takes {size:,} slots; a table has room for {rows.max_target + 1:,}")
     entries: Array = np.full(size, rows.free, rows.dtype)
     entries[slots] = own
     return entries

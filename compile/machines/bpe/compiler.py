@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import NULL
+from fst.compile.layout.rows import TooLargeError
 from fst.compile.machines.bpe import longest_match
 from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Merges, canonical_tokens, pairs_of_ranks
-from fst.compile.machines.bpe.item_sets import States, close, lay_out
+from fst.compile.machines.bpe.item_sets import MergeRows, States, close, lay_out
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.bpe.score_merges import over_bytes, stand_ins
 from fst.compile.machines.bpe.text import is_cut_by_tokens, need_clear_spaces, text_of, text_of_bytes, without_cuts
@@ -37,8 +38,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
     listed = _listed(model)
     tokens = canonical_tokens(listed)
     words, displacements = _word_table(model, tokens)
-    has_automaton = tokens.proper and not model.affixes and not model.missing
-    rows = lay_out(tokens.tokens, _states(model, listed, tokens)) if has_automaton else None
+    rows = _rows(model, listed, tokens)
     arrays, window_bits = splitter_arrays(split)
     named = {name: number for name, number in model.names.items() if not model.spells(name, number)}
     others = named | {name: number for name, number in added.ids.items() if name not in model.names}
@@ -125,6 +125,18 @@ def _listed(model: BpeModel) -> Merges:
         return Merges.of_ranks(model.vocabulary)
     own = Merges(model.vocabulary, model.merges, model.affixes)
     return own if model.letters.are_bytes else over_bytes(own)
+
+
+def _rows(model: BpeModel, listed: Merges, tokens: CanonicalTokens) -> MergeRows | None:
+    """The rows of the automaton. None if no automaton is exact, or if it is too large: the table then runs the merges."""
+    if not tokens.proper or model.affixes or model.missing:
+        return None
+    try:
+        return lay_out(tokens.tokens, _states(model, listed, tokens))
+    except TooLargeError:
+        if model.longest_match:
+            raise
+        return None
 
 
 def _states(model: BpeModel, listed: Merges, tokens: CanonicalTokens) -> States:

@@ -44,13 +44,14 @@ from numpy.typing import NDArray
 from fst.automata.hashing import Pool, longer
 from fst.automata.rows import BYTE_ROW, ROOT
 from fst.automata.trie import NULL, Ints, spread
-from fst.compile.layout.rows import filled, placed
+from fst.compile.layout.rows import TooLargeError, filled, placed
 from fst.compile.machines.bpe.canonical_tokens import CanonicalTokens, Spelled
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
+MAX_TRANSITIONS = MAX_SLOTS // 4 * 3  # more transitions hardly ever fit into `MAX_SLOTS` slots
 MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)| over all u; for o200k, the sum is 6 million, and sorting takes 8 bytes per element
 FIRST_CAPACITY = 8  # initial capacity of arrays, in items or states per token
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
@@ -104,12 +105,13 @@ def close(tokens: CanonicalTokens) -> States:
     capacity = FIRST_CAPACITY * len(tokens.rank)
     states = Pool.of(capacity, 9 * capacity + 2 * widest, np.int32)
     depths, starts = np.zeros(capacity, np.int32), np.zeros(capacity + 1, np.int32)
-    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # arrays use memory only where written
+    room = MAX_TRANSITIONS + 256
+    labels, targets = np.empty(room, np.uint8), np.empty(room, np.int32)  # arrays use memory only where written
     of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
     scratch = kids, counts, done, touched, key, progress
     while not close_states.call(*of_items, states, depths, starts, labels, targets, *scratch):
-        if states.room > MAX_SLOTS or starts[progress[0]] > MAX_SLOTS:
-            raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS:,} transitions and states: a table has no room")
+        if states.room > MAX_SLOTS or starts[progress[0]] > MAX_TRANSITIONS:
+            raise TooLargeError(f"the automaton of these merges has more than {MAX_TRANSITIONS:,} transitions: a table has no room")
         states = states.larger()
         depths, starts = longer(depths, states.room), longer(starts, states.room + 1)
     begins, cells = states.rows()
@@ -129,7 +131,7 @@ def items_of(tokens: CanonicalTokens) -> Items:
     roots, items = np.zeros(len(tokens.rank), np.int32), Pool.of(capacity, 4 * capacity, np.uint64)
     while not intern_items.call(keys, by_suffix, tokens.right, *spelled, roots, items, stack, open_at):
         if items.room > MAX_SLOTS:
-            raise UnsupportedError(f"the merges have more than {items.room} items: a table has no room")
+            raise TooLargeError(f"the merges have more than {items.room} items: a table has no room")
         items = items.larger()
     return Items(roots, *items.rows(), depth)
 
@@ -159,7 +161,7 @@ def _completions(tokens: CanonicalTokens, by_suffix: Ints) -> NDArray[np.uint64]
         counts = np.searchsorted(keys, edge << 32 | below) - first
         size += int(counts.sum())
         if size > MAX_COMPLETIONS:
-            raise UnsupportedError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} completions: there is no room")
+            raise TooLargeError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} completions: there is no room")
         found.append((np.repeat(u, counts) << 32 | place_of[siblings[spread(first, counts)]]).astype(np.uint64))
         inner = right[edge] != NULL
         u, edge, below = u[inner], right[edge[inner]].astype(np.int64), rank[edge[inner]]

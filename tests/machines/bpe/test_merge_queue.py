@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 import fst
 from fst.cli.commands.explain.command import explained
 from fst.compile import bpe
+from fst.compile.machines.bpe import item_sets
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.merge_list import RANK_BITS, ranks_of, slots_of
@@ -38,6 +39,18 @@ def test_improper_lists_have_no_automaton() -> None:
     ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))
     assert late.merges.tolist() == [[ids[part] for part in (left, right, left + right)] for left, right in LATE]
     assert (late.has_automaton, proper.has_automaton, len(proper.merges)) == (False, True, 2)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_TRANSITIONS", 0), ("MAX_COMPLETIONS", 0)])
+def test_large_automata_are_replaced_by_merges(limit: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the automaton is too large, the table contains only the merges, which give the same ids."""
+    source = of_document(byte_level(ONE_PIECE, [(b"a", b"b"), (b"ab", b"ab"), (b" ", b"ab")]), Path("tokenizer.json"))
+    proper = assemble(source, "auto")
+    monkeypatch.setattr(item_sets, limit, most)
+    merging = assemble(source, "auto")
+    assert (proper.has_automaton, merging.has_automaton) == (True, False)
+    texts = strings("ab ", 6)
+    assert ids_of(fst.Tokenizer(merging).encode_batch(texts)) == ids_of(fst.Tokenizer(proper).encode_batch(texts))
 
 
 @examples(100)
