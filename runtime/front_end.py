@@ -223,6 +223,7 @@ def _work(size: int) -> NormalizerWork:
         stretch_places=NOWHERE,
         spare=np.empty(size + PAST_END, np.uint8),
         spare_places=NOWHERE,
+        symbols=np.empty(size, np.uint8),
         memo=np.zeros(3, np.uint64),
         normalized_memo=np.zeros(3, np.uint64),
         cut_memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),

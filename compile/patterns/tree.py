@@ -114,3 +114,10 @@ def matches_nothing(node: Node) -> bool:
     if isinstance(node, Repeat):
         return node.least == 0 or matches_nothing(node.body)
     return matches_nothing(node.body) if isinstance(node, Atomic) else not isinstance(node, Characters)
+
+
+def reads_nothing(node: Node) -> bool:
+    """Whether a node matches only the empty string."""
+    if isinstance(node, Sequence | Choice):
+        return all(map(reads_nothing, node.parts))
+    return reads_nothing(node.body) if isinstance(node, Repeat | Atomic) else not isinstance(node, Characters)

@@ -14,6 +14,7 @@ from fst.automata.trie import Ints
 from fst.compile.pretokens.boundaries import windows
 from fst.compile.text.classes import paged
 from fst.compile.text.word_table import LOAD, hashed
+from fst.errors import UnsupportedError
 from fst.pretokens.arguments import KEY_PARTS
 from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.pretokens.tuned_words import MOST_BYTES, PADDING, Tuning, numbers_of
@@ -30,6 +31,8 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
     """The arrays by which a `fst.pretokens.table.PretokenTable` cuts texts into pre-tokens, by name; and the number of bits of a symbol in
     windows. The windows of the table `known` are copied if the splitter is the same, because computing windows is the slowest step.
     """
+    if split.runs:
+        raise UnsupportedError("a Split that counts characters, with a model over characters; only byte-level BPE supports such a Split")
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
     arrays = {"pages": pages, "blocks": blocks, "moves": split.moves, "drops": drops}

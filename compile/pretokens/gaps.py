@@ -8,7 +8,7 @@ that begin no match. Patterns of one string are exempt from this condition, unle
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
     drops = (begins != split.invert) & (split.behavior == "removed")
-    return reduced(split.classes, _behaving(split, automaton, begins, budget), drops)
+    return replace(reduced(split.classes, _behaving(split, automaton, begins, budget), drops), runs=split.runs)
 
 
 def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:

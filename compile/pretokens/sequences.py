@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Automaton, Step, at_edges, explored, reduced, whole
+from fst.compile.pretokens.counted_runs import common_codes
 from fst.compile.pretokens.gaps import total
 from fst.compile.pretokens.splits import steps
 from fst.compile.pretokens.splitter import splitter
@@ -98,12 +99,18 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
     return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
 
 
+def last_counting(parts: Sequence[Component]) -> int:
+    """The number of splits up to the last one with counted runs (`fst.text.counted_runs`); 0 if no split has any."""
+    return max((place for place, part in enumerate(parts, 1) if split_of(part, (), Budget()).runs), default=0)
+
+
 def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps."""
-    classes, pairs = _common(first.classes, second.classes)
+    one, other, runs = common_codes(first, second)
+    classes, pairs = _common(one, other)
     automaton = _Composition(first, second, pairs).automaton(budget)
-    drops = np.array([one in first.dropped or other in second.dropped for one, other in pairs])
-    return reduced(classes, automaton, drops)
+    drops = np.array([left in first.dropped or right in second.dropped for left, right in pairs])
+    return replace(reduced(classes, automaton, drops), runs=runs)
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:

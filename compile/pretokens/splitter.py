@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from fst.compile.patterns import code_points, parser
 from fst.compile.patterns.budget import Budget
-from fst.compile.patterns.sets import Dialect
-from fst.compile.patterns.tree import Characters, Choice, LookBehind, Node, Sequence, walk
+from fst.compile.patterns.sets import ANY, Dialect
+from fst.compile.patterns.tree import Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, reads_nothing, walk
+from fst.compile.pretokens.automata import Automaton
+from fst.compile.pretokens.counted_runs import Counting
 from fst.compile.pretokens.program import Moves, Program, program
 from fst.compile.pretokens.subsets import Construction, minimal
+from fst.compile.pretokens.threads import Pending, Stepper
 from fst.errors import UnsupportedError, quoted
 from fst.text.splitter import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 
@@ -48,18 +51,29 @@ def splitter(
     if behavior not in BEHAVIORS:
         raise UnsupportedError(f"the behavior of a split is {quoted(behavior)}; known are {', '.join(BEHAVIORS)}")
     tree = parser.literal(pattern) if literal else _without(absent, parser.parse(pattern, dialect))
+    if dialect == "oniguruma" and not literal and reads_nothing(tree) and (behavior, invert) != ("removed", True):
+        tree, behavior, invert = _pieces(tree), "isolated", False
     budget = budget or Budget()
     alphabet = Alphabet.of(tree, budget)
-    targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))
-    if ends[START].any():
+    counting = alphabet.counting(tree)
+    if counting:
+        tree, tests = counting.replaced(tree)
+        alphabet = alphabet.divided(counting, tests)
+    automaton = Automaton(*_arrays(alphabet.automaton(alphabet.program(tree))))
+    if automaton.ends[START].any():
         raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
-    targets, ends = minimal(targets, ends)
+    automaton = counting.consistent(automaton) if counting else automaton
+    targets, ends = minimal(automaton.targets, automaton.ends)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(moves[:, :-1])
     if columns.shape[1] > MAX_CLASSES:
         raise UnsupportedError(f"the pattern tells apart {columns.shape[1]} classes of characters; at most {MAX_CLASSES} are supported")
-    classes = alphabet.classes.renumbered(merged)
-    return Splitter(classes, np.column_stack([columns, moves[:, -1]]), cast(Behavior, behavior), invert)
+    moves = np.column_stack([columns, moves[:, -1]])
+    if not counting:
+        return Splitter(alphabet.classes.renumbered(merged), moves, cast(Behavior, behavior), invert)
+    codes = alphabet.classes.renumbered(np.arange(len(counting.first) - 1))
+    classes = merged[np.append(counting.first[codes], counting.virtual_classes())].astype(np.uint8)
+    return Splitter(classes, moves, cast(Behavior, behavior), invert, runs=counting.runs(codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +83,13 @@ class Alphabet:
     Attributes:
         classes: the classes, as runs of code points.
         held: `id` of a node → the classes in the node's set.
+        count: the number of classes.
         budget: the budget of the pipeline.
     """
 
     classes: code_points.Classes
     held: dict[int, frozenset[int]]
+    count: int
     budget: Budget
 
     @classmethod
@@ -83,7 +99,23 @@ class Alphabet:
         distinct = {node.edges.tobytes(): node.edges for node in nodes}
         classes = code_points.Classes.of([*distinct.values()])
         held = dict(zip(distinct, (frozenset(np.flatnonzero(row).tolist()) for row in classes.held), strict=True))
-        return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, budget)
+        return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, classes.held.shape[1], budget)
+
+    def counting(self, tree: Node) -> Counting | None:
+        """The division of the classes for look-aheads that count; None if the tree has no such look-ahead."""
+        by_set = {node.edges.tobytes(): self.held[id(node)] for node in walk(tree) if isinstance(node, Characters)}
+
+        def holds(tail: Node, before: int, symbol: int) -> bool | None:
+            instructions = self.program(tail)
+            pending = Pending(frozenset([instructions.start]), negative=False)
+            left = Stepper(instructions, self.budget).advance(frozenset([pending]), before, symbol)
+            return None if left else left is not None
+
+        return Counting.of(tree, lambda edges: by_set[edges.tobytes()], holds, self.count)
+
+    def divided(self, counting: Counting, tests: dict[int, frozenset[int]]) -> Alphabet:
+        """The alphabet with the divided classes. `tests` contains the new classes of new nodes."""
+        return replace(self, held={node: counting.divided(held) for node, held in self.held.items()} | tests, count=counting.size)
 
     def program(self, tree: Node) -> Program:
         """Compile a tree into a program. The alphabet must contain all nodes of the tree."""
@@ -91,7 +123,7 @@ class Alphabet:
 
     def automaton(self, instructions: Program) -> Moves:
         """Compile a program into an automaton."""
-        return Construction(instructions, self.classes.held.shape[1], self.budget).moves()
+        return Construction(instructions, self.count, self.budget).moves()
 
 
 def _without(absent: Collection[str], tree: Node) -> Node:
@@ -101,6 +133,13 @@ def _without(absent: Collection[str], tree: Node) -> Node:
     spellings = map(spelled, tree.parts)
     kept = tuple(part for part, spelling in zip(tree.parts, spellings, strict=True) if not any(string in spelling for string in absent))
     return Choice(kept) if kept else tree
+
+
+def _pieces(tree: Node) -> Node:
+    """The pattern of the text between two matches of a pattern that reads nothing."""
+    any_character = Characters(ANY)
+    apart = LookAhead(tree.body, not tree.negative) if isinstance(tree, LookAhead) else LookAhead(tree, negative=True)
+    return Sequence((any_character, Repeat(Sequence((apart, any_character)), 0, None)))
 
 
 def spelled(node: Node) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.fields import Fields, Scalar
 from fst.tables.proof import need, need_none
+from fst.text.counted_runs import CountedRuns
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]
@@ -36,12 +37,14 @@ class Splitter:
     finds no match, the next search begins one symbol after the start of the failed search.
 
     Attributes:
-        classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
+        classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes. With `runs`, the classes of the virtual codes
+            follow.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
             for the end of the text, and leads to DEAD. The row of DEAD is zero.
         behavior: the reference's name of the rule that makes pre-tokens from matches and from the gaps between them.
         invert: whether gaps count as matches, and matches as gaps.
         dropped: a set of classes. A pre-token is dropped if the class of its first character is in this set.
+        runs: the runs of characters that the pattern counts; None if it counts no characters.
     """
 
     classes: NDArray[np.uint8]
@@ -49,34 +52,45 @@ class Splitter:
     behavior: Behavior = "isolated"
     invert: bool = False
     dropped: frozenset[int] = frozenset()
+    runs: CountedRuns | None = None
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form of a splitter with the default behavior: the starts and classes of runs of code points, moves, dropped classes."""
+        """The JSON form of a splitter with the default behavior: the starts and classes of runs of code points, moves, dropped classes, and
+        counted runs if there are any.
+        """
         starts = np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
         runs = {"starts": starts.tolist(), "numbers": self.classes[starts].tolist()}
-        return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped)}
+        counted = {"runs": self.runs.stored()} if self.runs else {}
+        return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped), **counted}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Splitter:
         """Read a splitter with the default behavior from its JSON form."""
-        if not isinstance(stored, dict) or sorted(stored) != ["dropped", "moves", "numbers", "starts"]:
-            raise ValueError("a splitter has other keys than dropped, moves, numbers and starts")
+        if not isinstance(stored, dict) or sorted({*stored} - {"runs"}) != ["dropped", "moves", "numbers", "starts"]:
+            raise ValueError("a splitter has other keys than dropped, moves, numbers, runs and starts")
+        runs = CountedRuns.from_stored(stored["runs"]) if "runs" in stored else None
+        codes = CODE_POINTS + (runs.virtual_codes if runs else 0)
         starts, numbers, moves, dropped = (stored[name] for name in ("starts", "numbers", "moves", "dropped"))
         if not isinstance(moves, list) or not moves or any(not _are_whole(row, 1 << 16) or len(row) != len(moves[0]) for row in moves):
             raise ValueError("the moves of a splitter are not rows of one length with numbers of 16 bits")
         classes = len(moves[0]) - 1
-        if not all(_are_whole(listed, classes) for listed in (numbers, dropped)) or not _are_whole(starts, CODE_POINTS):
+        if not all(_are_whole(listed, classes) for listed in (numbers, dropped)) or not _are_whole(starts, codes):
             raise ValueError("a splitter has other than lists of code points and of its classes")
         if len(starts) != len(numbers) or starts[:1] != [0] or any(one >= other for one, other in pairwise(starts)):
             raise ValueError("the runs of a splitter do not ascend from 0, or have no class each")
         found = np.array(moves, np.uint16)
         prove_moves(found)
-        return cls(np.repeat(np.array(numbers, np.uint8), np.diff(starts, append=CODE_POINTS)), found, dropped=frozenset(dropped))
+        return cls(np.repeat(np.array(numbers, np.uint8), np.diff(starts, append=codes)), found, dropped=frozenset(dropped), runs=runs)
+
+    def symbols(self, text: str) -> list[int]:
+        """The class of each character of a text."""
+        return [int(self.classes[code]) for code in (self.runs.codes(text) if self.runs else map(ord, text))]
 
     def pretokens(self, text: str) -> list[Span]:
         """The spans of the pre-tokens of a text, in characters."""
+        symbols = self.symbols(text)
         spans = kept(self.segments(text), self.behavior)
-        return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
+        return [(start, end) for start, end in spans if start < end and symbols[start] not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
         """Divide a text into segments: matches, and the gaps between them. A segment has the flag True if it counts as a match."""
@@ -92,7 +106,7 @@ class Splitter:
 
     def matches(self, text: str) -> Iterator[Span]:
         """The spans of the matches, from left to right."""
-        symbols = [*(int(self.classes[ord(char)]) for char in text), -1]
+        symbols = [*self.symbols(text), -1]
         place = 0
         while place < len(text):
             end = self._match(symbols, place)
@@ -163,18 +177,28 @@ class SplitterScalars(Fields):
     """The scalars of `SplitterArguments`."""
 
     columns: Scalar  # number of columns of `moves`
+    members: Scalar  # the next four: see `fst.text.counted_runs.CountedRuns`; without counted runs, all are 0
+    kinds: Scalar
+    end: Scalar
+    period: Scalar
 
 
 class SplitterArguments(NamedTuple):
     """The splitter of a `fst.text.normalizer.Normalizer`, as kernels read it. Without a splitter, all arrays are empty.
 
+    The kernels first convert a text to symbols, one byte for each character, and then search in the symbols.
+
     Attributes:
-        pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
+        classes: see `Splitter`; without a splitter, empty.
+        marks: see `fst.text.counted_runs.CountedRuns`; without counted runs, empty.
+        pages, blocks: the class of each symbol, which is the symbol itself, in the form of `fst.pretokens.table.PretokenTable`.
         moves: uint16[states * columns].
         drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped.
     """
 
     scalars: SplitterScalars
+    classes: Array
+    marks: Array
     pages: Array
     blocks: Array
     moves: Array
@@ -183,10 +207,17 @@ class SplitterArguments(NamedTuple):
 
 def splitter_arguments(split: Splitter | None) -> SplitterArguments:
     """The arguments for a splitter."""
+    bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
     if split is None:
-        bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
-        return SplitterArguments(SplitterScalars(), units, bytes_, units, bytes_)
-    columns = split.moves.shape[1]
-    drops = np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8)
-    pages = np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16)
-    return SplitterArguments(SplitterScalars(columns=columns), pages, split.classes, split.moves.ravel(), drops)
+        return SplitterArguments(SplitterScalars(), bytes_, bytes_, units, bytes_, units, bytes_)
+    columns, runs = split.moves.shape[1], split.runs
+    counted = {"members": runs.members, "kinds": runs.kinds, "end": runs.end, "period": runs.period} if runs else {}
+    return SplitterArguments(
+        SplitterScalars(columns=columns, **counted),
+        split.classes,
+        runs.marks if runs else bytes_,
+        np.zeros(1, np.uint16),
+        np.arange(1 << PAGE_BITS, dtype=np.uint8),
+        split.moves.ravel(),
+        np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8),
+    )

@@ -16,7 +16,7 @@ from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
 from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
-from fst.compile.pretokens.sequences import chained, in_sequence
+from fst.compile.pretokens.sequences import chained, in_sequence, last_counting
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.components import Component
@@ -106,7 +106,13 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline, with `normalizers` instead of the source's normalizers."""
     before, adds_space, splits = _around_space(text)
-    added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER)))
+    whole = normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER))
+    if count := last_counting(splits):
+        if adds_space:
+            raise UnsupportedError("a Split that counts characters, after add_prefix_space, which adds spaces before it")
+        before, splits = splits[:count], splits[count:]
+        whole = replace(whole, splitter=at_edges())
+    added, by = told_apart(given, whole)
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # Texts between added tokens contain no string of `absent`, but normalization may produce a string of `raw` again.

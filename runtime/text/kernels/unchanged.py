@@ -81,7 +81,7 @@ def stays(text, at, end, table, most, normalizer, memo):
 @kernel
 def is_unchanged(text, starts, normalizer, memo):
     """Whether normalization leaves texts unchanged, and every added token is found without normalization, too."""
-    if normalizer.scalars.prefix or normalizer.scalars.puts:
+    if normalizer.scalars.prefix or normalizer.scalars.puts or len(normalizer.splitter.moves):
         return False
     if normalizer.scalars.strips:
         for row in range(len(starts) - 1):
