@@ -13,9 +13,10 @@ from unicodedata import normalize
 
 from fst.compile.files import contents, read_text
 from fst.compile.sources import tiktoken
-from fst.compile.sources.inputs import DOCUMENT, PIECES, RANKS, TEKKEN, single_files
+from fst.compile.sources.inputs import DICTIONARY, DOCUMENT, IDS, PIECES, RANKS, TEKKEN, single_files
 from fst.compile.sources.pretrained import sentencepiece
 from fst.compile.sources.read import is_model
+from fst.compile.sources.renumbered import folders as renumbered
 from fst.errors import UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import spelled
 
@@ -40,6 +41,8 @@ class Reference(Protocol):
 def reference(path: Path) -> Reference:
     """The reference tokenizer for a file, or for the first of `files` in a folder."""
     found = files(path)[0]
+    if renumbered.is_side(path) or (path.is_dir() and found.name != DOCUMENT and any(map(Path.is_file, (path / IDS, path / DICTIONARY)))):
+        raise UnsupportedError(f"{path} has ids from a vocabulary next to its model, and no reference to compare them with; name a .model")
     if path.is_dir() and kind(found) == PIECES and sentencepiece.names_class(path):
         raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
     return REFERENCES[kind(found)](found)

@@ -20,9 +20,14 @@ SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config
 IDS, MERGES = "vocab.json", "merges.txt"
 CODES, DICTIONARY = "bpe.codes", "dict.txt"
 FILES = (DOCUMENT, CONFIG, VOCABULARY, IDS, MERGES, CODES, DICTIONARY, SPECIALS, ADDED, MODEL)
+SOURCE_PIECES, TARGET_PIECES, TARGET_IDS = "source.spm", "target.spm", "target_vocab.json"  # of Marian
+BPE_PIECES = "sentencepiece.bpe.model"
 TEMPLATE, TEMPLATES, TEMPLATE_SUFFIX = "chat_template.jinja", "additional_chat_templates", ".jinja"
-PATTERNS = (*FILES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")  # the files of a model on the Hub
-RANKS, PIECES, GGUF, TEKKEN = ".tiktoken", ".model", ".gguf", "tekken.json"  # the endings, or the name, of files with a complete vocabulary
+# the files of a model on the Hub
+PATTERNS = (*FILES, TARGET_IDS, SOURCE_PIECES, TARGET_PIECES, BPE_PIECES, TEMPLATE, f"{TEMPLATES}/*{TEMPLATE_SUFFIX}")
+# the endings, or the name, of files with a complete vocabulary
+RANKS, PIECES, GGUF, TEKKEN = ".tiktoken", ".model", ".gguf", "tekken.json"
+MODELS = (PIECES, ".spm")  # the endings of models of SentencePiece
 
 # The name of a model, or its owner and its name. A name with the ending of a file means a file, even if the file is missing.
 NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gguf|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
@@ -88,7 +93,7 @@ def single_files(folder: Path) -> list[Path]:
     Complete vocabularies are rank files of `tiktoken`, a tekken.json, and models of SentencePiece and of GGUF.
     """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
-    return [path for path, name in names.items() if name == TEKKEN or name.endswith((RANKS, PIECES, GGUF))]
+    return [path for path, name in names.items() if name == TEKKEN or name.endswith((RANKS, *MODELS, GGUF))]
 
 
 def templates(folder: Path) -> list[Path]:
@@ -98,10 +103,10 @@ def templates(folder: Path) -> list[Path]:
 
 
 def files_of(source: Path) -> list[Path]:
-    """The file itself; or the files in a folder that its reader may open."""
+    """The file itself; or the files in a folder that its reader may open. One of Marian's models is read like its folder."""
     if not source.is_dir():
-        return [source]
-    return [*filter(Path.exists, map(source.joinpath, FILES)), *single_files(source), *templates(source)]
+        return [source] if source.name not in (SOURCE_PIECES, TARGET_PIECES) else [source, *files_of(source.parent)]
+    return [*filter(Path.exists, map(source.joinpath, (*FILES, TARGET_IDS))), *single_files(source), *templates(source)]
 
 
 def contents_of(source: Path) -> bytes | None:

@@ -14,11 +14,12 @@ from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, rwkv, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.codes import folder as codes
 from fst.compile.sources.gguf import header as gguf
-from fst.compile.sources.inputs import CODES, CONFIG, FILES, MERGES, PIECES, RANKS, located, single_files
+from fst.compile.sources.inputs import CODES, CONFIG, FILES, MERGES, MODELS, RANKS, located, single_files
 from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, japanese, ranks, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
+from fst.compile.sources.renumbered import folders as renumbered
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
 from fst.compile.sources.templates import added_ids
@@ -77,7 +78,8 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
     if DICTIONARY in given and not (path.is_dir() and japanese.names_class(path)):
         _refuse({DICTIONARY: given[DICTIONARY]}, f"only a folder of {japanese.CLASS} needs it")
     try:
-        return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
+        is_folder = path.is_dir() or renumbered.is_side(path)
+        return _checked(_of_folder(path, given, kind) if is_folder else _of_file(path, given, kind), where)
     except VocabularyError:
         files = [path / name for name in FILES if name not in (MERGES, CODES)] if path.is_dir() else [path]
         message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
@@ -89,7 +91,7 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
 def is_model(path: Path) -> bool:
     """Whether a file is a SentencePiece model, by its content or its name. (Llama 3's tokenizer.model is a file of `tiktoken`.)"""
     begun = beginning(path, LOOKED_AT)
-    is_named = path.name.removesuffix(".gz").endswith(PIECES)
+    is_named = path.name.removesuffix(".gz").endswith(MODELS)
     return model_file.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
@@ -132,6 +134,11 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if japanese.names_class(path):
         return _of_japanese(path, given, kind)
     family = codes.family_of(path)
+    own = None if family else renumbered.read(path)
+    if own:
+        need_kind(own.model.kind, kind)
+        _refuse(given, f"the files of {path} contain it")
+        return own
     found = None if family else _of_files(path)
     if family:
         source = _of_codes(path, family, given, kind)

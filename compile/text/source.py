@@ -79,6 +79,7 @@ NO_SETTINGS = Settings(
 TIKTOKEN, MISTRAL, SENTENCEPIECE = "tiktoken 0.14.0", "mistral-common 1.13.1", f"{header.SENTENCEPIECE} 0.2.3"
 RWKV = "rwkv 0.8.32"
 LLAMA_CPP = f"{header.LLAMA_CPP} 0.5.0"
+TRANSFORMERS, FAIRSEQ = (f"{SENTENCEPIECE}, {library}" for library in ("transformers 5.24.0", "fairseq 0.12.2"))
 
 AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 

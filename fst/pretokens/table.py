@@ -35,7 +35,8 @@ from fst.pretokens.tuned_words import prove_tuned
 from fst.tables.proof import need, need_none
 from fst.tables.strings import parts_of
 from fst.tables.table import Table, member
-from fst.text.arguments import expansion_bound, marks
+from fst.text.arguments import expansion_bound
+from fst.text.marks import marks
 from fst.text.normalizer import NOTHING, without_context
 from fst.text.splitter import Splitter, prove_moves
 
@@ -241,8 +242,8 @@ class PretokenTable(Table):
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), (values >> np.uint64(32)).astype(np.int64)
-        stated = self.metadata.model.tuning
-        are_tuned = prove_tuned(self.tuned, ids, sizes, self.lengths, stated.words if stated else 0)
-        wrong = (ids >= len(self.lengths)) | (self.lengths.take(ids, mode="clip") != sizes)
+        stated, lengths = self.metadata.model.tuning, self.lengths[: int(self.token_ids.max()) + 1]
+        are_tuned = prove_tuned(self.tuned, ids, sizes, lengths, stated.words if stated else 0)
+        wrong = (ids >= len(lengths)) | (lengths.take(ids, mode="clip") != sizes)
         wrong = (values > 0) & ((wrong & ~are_tuned) | (sizes > WORD_BYTES))
         need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

@@ -8,10 +8,10 @@
 - ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each byte becomes U+FFFD.
 - ``Fuse``: all tokens become one token.
 
-The decoder of ``sentencepiece`` is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
-characters; each byte outside of a valid character becomes U+FFFD. A run of bytes also ends at an empty token and at a control piece.
-Depending on the field ``leading``, a leading ▁ is removed from no token, from the first token, or from all tokens up to the first token
-with other text.
+The decoder of ``sentencepiece`` is one step, ``SentencePiece``, after which only ``Strip`` may follow. ▁ becomes a space, the unknown token
+becomes its surface, and bytes become characters; each byte outside of a valid character becomes U+FFFD. A run of bytes also ends at an
+empty token and at a control piece. Depending on the field ``leading``, a leading ▁ is removed from no token, from the first token, or from
+all tokens up to the first token with other text.
 """
 
 from __future__ import annotations
@@ -80,9 +80,11 @@ def is_step(value: Any) -> bool:
 
 
 def are_steps(value: Any) -> bool:
-    """Whether a value is a valid list of steps: at most `MAX_STEPS` steps, and a step ``SentencePiece`` only if it is the only step."""
-    is_list = isinstance(value, list | tuple) and len(value) <= MAX_STEPS and all(map(is_step, value))
-    return is_list and (len(value) == 1 or all(step["type"] != PIECES for step in value))
+    """Whether a value is a valid list of at most `MAX_STEPS` steps. ``SentencePiece`` may only be first, and only ``Strip`` may follow."""
+    if not (isinstance(value, list | tuple) and len(value) <= MAX_STEPS and all(map(is_step, value))):
+        return False
+    kinds = [step["type"] for step in value]
+    return PIECES not in kinds or (kinds[0] == PIECES and {*kinds[1:]} <= {STRIP})
 
 
 def joined(steps: Steps, tokens: Sequence[str]) -> str:
@@ -220,8 +222,8 @@ class Plan(NamedTuple):
 def plan(steps: Steps) -> Plan | None:
     """Divide steps into the three groups of a `Plan`; None if the steps do not have the order of these groups."""
     kinds = [step["type"] for step in steps]
-    if kinds == [PIECES]:
-        return Plan(steps, bool(steps[0]["has_bytes"]), ())
+    if kinds[:1] == [PIECES]:
+        return Plan(steps[:1], bool(steps[0]["has_bytes"]), steps[1:])
     count = next((place for place, kind in enumerate(kinds) if kind in (BYTES, FUSE)), len(kinds))
     has_bytes = kinds[count : count + 1] == [BYTES]
     rest = count + has_bytes

@@ -33,7 +33,8 @@ from fst.core.json_fields import (
 )
 from fst.errors import TableError, listed
 from fst.tables.decoder_steps import Steps, are_steps
-from fst.tables.ids import IDS, are_ids, is_id
+from fst.tables.ids import IDS, TOKEN_IDS, are_ids
+from fst.tables.leading_codes import LEADING_CODES, LeadingCodes
 from fst.tables.words_decoder import WordsDecoder
 
 LAYOUTS = COMPACT, LINKED = "compact", "linked"
@@ -189,10 +190,6 @@ class Context:
 CONTEXT = record(Context, "a mapping of 'word', 'begins_word', 'ends_word' and 'spaced' to ascending runs, and of 'mixed' to pairs")
 
 
-def _is_token_ids(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(content and is_text(content) and is_id(number) for content, number in value.items())
-
-
 @dataclass(frozen=True)
 class AddedTokens:
     """Tokens that are cut out of a text before the model reads it.
@@ -203,9 +200,10 @@ class AddedTokens:
         context: the context of the contextual tokens; None if there are no contextual tokens.
         skipped: the ids that decoding leaves out.
         normalized: the ids of special tokens with the flag ``normalized`` in the source. No normalizer changes these tokens.
+        leading: the codes at the start of a text; None if there are none.
     """
 
-    specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
+    specials: Mapping[str, int] = stored_as(TOKEN_IDS)
     contextual: Mapping[str, ContextualToken] = stored_as(CONTEXTUAL, "late")
     context: Context | None = stored_as(
         Rule(
@@ -217,6 +215,7 @@ class AddedTokens:
     )
     skipped: Sequence[int] = stored_as(IDS)
     normalized: Sequence[int] = stored_as(IDS, "normalized_specials")
+    leading: LeadingCodes | None = stored_unless_none(LEADING_CODES)
 
     @property
     def ids(self) -> dict[str, int]:

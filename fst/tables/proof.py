@@ -57,6 +57,8 @@ def need_ids(numbers: Iterable[int], named: Array, name: str) -> None:
 def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None:
     """Prove that the ids in templates and in lists of added tokens are ids of tokens."""
     need_ids(added.skipped, named, "skipped")
+    codes = added.leading
+    need_ids((*codes.ids.values(), codes.unknown) if codes else (), named, "leading")
     need({*added.normalized} <= {*added.specials.values()}, "normalized_specials has the id of a token that specials does not have")
     for name, template in (("single", templates.single), ("pair", templates.pair)):
         for content, _ in template:

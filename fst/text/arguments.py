@@ -23,8 +23,10 @@ from fst.text.added_tokens import MAX_OVERLAPS
 from fst.text.charsmap import LONGEST as LONGEST_STRINGS
 from fst.text.charsmap import Charsmap
 from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
+from fst.text.code_arguments import CodeArguments, code_arguments
 from fst.text.composition import NO_ASCII, NOT_COMPOSED, Composition, Images, ascii_of, joining_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
+from fst.text.marks import MARK_BITS, MARK_BYTES, mark
 from fst.text.normalizer import Normalizer, normalized_tokens, raw_tokens, without_context
 from fst.text.splitter import SplitterArguments, splitter_arguments
 from fst.text.stops import SIZE as STOPS_SIZE
@@ -41,7 +43,6 @@ IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS, OF_DROPS = range(0, 5 * ST
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
 NO_SYMBOL = 1 << 32
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # the columns of `EditArguments.rows`
-MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_EXPANSION = 1 << 9
 TRIMS_ALL, KEEPS_FIRST = 1, 2
 RANKS = 256
@@ -84,6 +85,8 @@ class NormalizerScalars(Fields):
     copies: Scalar  # 1 if a text without tokens is *copied*: each character stays or is `mapped`, after `lead` and a space by `prefix`
     leads: Scalar  # 1 if the span of each character of `lead` is the first character of the text; 0 if this span is empty
     puts_behind: Scalar  # 1 if an edit adds text after a text
+    has_codes: Scalar  # 1 if there are codes at the start of texts
+    unknown_code: Scalar  # the number in the mark of an unknown code
 
 
 class NormalizerArguments(NamedTuple):
@@ -117,6 +120,7 @@ class NormalizerArguments(NamedTuple):
         lead: uint8[n], ASCII, the text that an edit prepends.
         space: uint8[n], UTF-8, the character written for a space.
         splitter: the splitter that cuts a text before spaces are added to each pre-token.
+        codes: the codes at the start of texts.
     """
 
     scalars: NormalizerScalars
@@ -143,6 +147,7 @@ class NormalizerArguments(NamedTuple):
     lead: Array
     space: Array
     splitter: SplitterArguments
+    codes: CodeArguments
 
 
 class NormalizerWork(NamedTuple):
@@ -251,6 +256,8 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
         copies=_copies(by, added),
         leads=not any(edit.kind == SPACES for edit in by.edits),
         puts_behind=any(map(_puts_behind, by.edits)),
+        has_codes=added.leading is not None,
+        unknown_code=len(raw) + len(normalized) + len(added.leading.ids if added.leading else ()),
     )
     ascii_ = ascii_of(by.last, composition)
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
@@ -276,6 +283,7 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
         np.frombuffer(_lead(by).encode(), np.uint8),
         np.frombuffer(by.whitespace.character.encode(), np.uint8),
         splitter_arguments(by.splitter),
+        code_arguments(added.leading, len(raw) + len(normalized)),
     )
 
 
@@ -309,21 +317,6 @@ def _stops_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
     return found
 
 
-def marks(added: AddedTokens) -> dict[bytes, int]:
-    """A mapping of marks to ids: the mark of each added token in a rewritten text, and the id of the token."""
-    return {mark(number): token.id for number, token in enumerate((*raw_tokens(added).values(), *normalized_tokens(added).values()))}
-
-
-def mark(number: int) -> bytes:
-    """The mark of the token with a number.
-
-    >>> mark(65).hex()
-    'ff80808181'
-    """
-    shifts = range(MARK_BITS * (MARK_BYTES - 2), -1, -MARK_BITS)
-    return bytes([MARK, *(0x80 | number >> shift & (1 << MARK_BITS) - 1 for shift in shifts)])
-
-
 def expansion_bound(by: Normalizer) -> int:
     """The maximum number of rewritten bytes per byte of text. A token of one byte becomes a mark and a space."""
     return max(ceil(by.expansion_bound), MARK_BYTES + 1)
@@ -332,6 +325,7 @@ def expansion_bound(by: Normalizer) -> int:
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
     """Prove that a normalizer finds contextual tokens, that the expansion bound is at most `MAX_EXPANSION`, and that loading is fast."""
     need(by or not added.contextual, "there are contextual added tokens, and no normalizer finds them")
+    need(by or not added.leading, "there are codes at the start of texts, and no normalizer finds them")
     if by is None:
         return
     bound = expansion_bound(by)
@@ -339,7 +333,8 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
     product = sum(map(len, raw_tokens(added))) * sum(map(len, normalized_tokens(added)))
     need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")
-    need(len(added.ids) < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {len(added.ids)} added tokens")
+    marked = len(added.ids) + len(added.leading.ids if added.leading else ())
+    need(marked < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {marked} added tokens and codes")
 
 
 def _lead(by: Normalizer) -> str:
@@ -399,6 +394,8 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     for spelling, token in (*raw_tokens(added).items(), *normalized_tokens(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
         every[spelling] = min(every.get(spelling, found), found)
+    if added.leading:
+        every[added.leading.begin] = FOUND_ALONE
     return every
 
 

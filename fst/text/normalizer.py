@@ -1,6 +1,6 @@
 """Rewriting: the changes to a text before a splitter cuts it into pre-tokens. The slow walk here is the specification.
 
-1. Find added tokens in the raw text.
+1. Find added tokens in the raw text, and codes at the start of the text and after these tokens (`LeadingCodes`).
 2. Normalize each *stretch*, the text between two added tokens: apply the edits `before`, order marks, compose and map characters, apply the
    edits `after`.
 3. Find added tokens in each normalized stretch. The text between two added tokens of either kind is a *part*.
@@ -29,6 +29,7 @@ from fst.automata.matcher import overlapping
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.tables.header import AddedTokens, ContextualToken
+from fst.tables.leading_codes import LeadingCodes
 from fst.text.charsmap import Charsmap
 from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
@@ -230,6 +231,9 @@ class Normalizer:
             if number is not None:
                 yield Stretch(text[begin:end], [(begin, end)], number)
                 continue
+            if size := added.leading.size(text[begin:end]) if added.leading else 0:
+                yield _code(text, begin, begin + size, added.leading)
+                begin += size
             stretch, own = self.normalized(text[begin:end])
             places = [(begin + first, begin + last) for first, last in own]
             for first, last, inner in found(stretch, normalized, word):
@@ -254,6 +258,12 @@ class Normalizer:
         written = [self.whitespace.written(text[begin:end], places[begin:end]) for begin, end in splitter.pretokens(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(pretoken for pretoken, _ in written), own[1:], None)
+
+
+def _code(text: str, begin: int, end: int, codes: LeadingCodes | None) -> Stretch:
+    """The code between two positions of a text."""
+    assert codes is not None
+    return Stretch(text[begin:end], [(begin, end)], codes.ids.get(text[begin:end], codes.unknown))
 
 
 NOTHING = Normalizer(None, Images([]), NO_WHITESPACE)

@@ -18,8 +18,9 @@ from fst.runtime.front_end import Pending, ShortRewriting, TextBuffers, TextFron
 from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Ints, Units, characters, units, units_or_none
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import Output
-from fst.text.arguments import MARK_BYTES, Normalized, NormalizerArguments, expansion_bound, normalizer_arguments
+from fst.text.arguments import Normalized, NormalizerArguments, expansion_bound, normalizer_arguments
 from fst.text.character_expansion import CharacterExpansion
+from fst.text.marks import MARK_BYTES
 from fst.text.normalizer import Normalizer, normalized_tokens, raw_tokens
 from fst.text.whitespace import FIRST, PREFIXES
 
@@ -80,13 +81,14 @@ class PendingBorder:
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text, or if spans may lag, the
-        following text has no border.
+        """Start with text that the normalizer has not read, because it has no border. If a splitter cuts the text, if the text may
+        begin with a code, or if spans may lag, the following text has no border.
 
         Return True.
         """
         data = units(text, UTF_8)
-        self._has_lag = len(self._normalizer.splitter.moves) > 0 or bool(has_lag.call(data, self._normalizer))
+        by = self._normalizer
+        self._has_lag = len(by.splitter.moves) > 0 or by.scalars.has_codes > 0 or bool(has_lag.call(data, by))
         self._before, self._noted[:] = b"", 0
         self._has_border(data)
         return True
@@ -121,7 +123,8 @@ class TextNormalizer(KeepingNormalizer):
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
         self._needs_spans = self._normalizer.scalars.prefix == PREFIXES.index(FIRST) or self._normalizer.scalars.puts_behind
-        self._of_characters = CharacterExpansion(by, [*raw_tokens(added)], [*normalized_tokens(added)], MARK_BYTES + 1)
+        raw = [*raw_tokens(added), *([added.leading.begin] if added.leading else ())]
+        self._of_characters = CharacterExpansion(by, raw, [*normalized_tokens(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether normalization leaves texts unchanged, and no text is stored from the last call."""

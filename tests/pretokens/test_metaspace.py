@@ -27,9 +27,9 @@ from fst.runtime.front_end import TextBuffers
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import State
-from fst.text.arguments import marks
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.composition import Images
+from fst.text.marks import marks
 from fst.text.normalizer import NOTHING, Normalizer
 from fst.text.whitespace import NO_WHITESPACE, SEPARATORS, Whitespace
 

@@ -38,9 +38,9 @@ from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.runtime.workspace import NO_SPECIAL_IDS
 from fst.tables.kernel_call import State
-from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.charsmap import CLUSTERS, LONGEST
+from fst.text.marks import MARK_BYTES
 from fst.text.normalizer import NOTHING, normalized_tokens, raw_tokens
 from fst.text.whitespace import NO_WHITESPACE
 

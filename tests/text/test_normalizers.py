@@ -45,7 +45,7 @@ import fst
 from fst.compile.pretokens.automata import whole
 from fst.compile.sources.tokenizer_json import of_document
 from fst.errors import TableError, UnsupportedError
-from fst.text.arguments import mark
+from fst.text.marks import mark
 from fst.text.normalizer import found
 
 CASES = [

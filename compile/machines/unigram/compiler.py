@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +26,9 @@ from fst.machines.unigram.viterbi import (
     BEFORE_SPACE,
     ENTRY,
     MAX_DEPTH,
+    NORMAL,
     PIECE,
+    RUN_BYTE,
     STRETCH,
     TEXT_SCOPE,
     WORD,
@@ -62,6 +64,18 @@ class _Spelled:
         """The number of characters of each token."""
         return np.add.reduceat(self.symbols & 0xC0 != 0x80, self.starts, dtype=np.int64)
 
+    def with_runs(self, runs: _Spelled) -> _Spelled:
+        """These tokens, and tokens of the type `RUN`, each after the byte `RUN_BYTE`."""
+        symbols = np.insert(runs.symbols, runs.starts, RUN_BYTE)
+        lengths = runs.lengths + 1
+        more = _Spelled(symbols, np.cumsum(lengths) - lengths + len(self.symbols), lengths, runs.ids)
+        return _Spelled(
+            np.append(self.symbols, more.symbols),
+            np.append(self.starts, more.starts),
+            np.append(self.lengths, more.lengths),
+            np.append(self.ids, more.ids),
+        )
+
     @classmethod
     def of(cls, usable: Usable) -> _Spelled:
         """Encode the spellings of tokens."""
@@ -80,8 +94,7 @@ def _usable(model: UnigramModel, line: Pipeline) -> Usable:
     off the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this
     character never occur, and other tokens that end with a character of these tokens may become unusable, too.
     """
-    spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
-    kept = [(spelling, number) for spelling, number in spellings if spelling]
+    kept = _spelled(line, ((model.names[number], number) for number in model.in_text))
     if model.unk_id is None:
         known = {spelling for spelling, _ in kept if len(spelling) == 1}
         size = len(kept) + 1
@@ -98,12 +111,19 @@ def _usable(model: UnigramModel, line: Pipeline) -> Usable:
     return kept
 
 
+def _spelled(line: Pipeline, names: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The spelling in texts of each token, with its number, without the tokens that no text contains."""
+    return [(spelling, number) for spelling, number in ((line.spelled(name), number) for name, number in names) if spelling]
+
+
 def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa: ARG001 - tries have one layout
     """Compile a source into a table."""
     model = source.model
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
     added, by = line.normalizer(source.added)
-    usable = _usable(model, line)
+    first_unnamed = 1 + max(len(model.names) - 1, *added.ids.values()) if added.ids else len(model.names)
+    unnamed = _spelled(line, ((name, first_unnamed + number) for number, (name, _) in enumerate(model.unnamed)))
+    usable = [*_usable(model, line), *unnamed]
     split, restarts = _splitter(model, line, usable)
     arrays, window_bits = splitter_arrays(split)
     spelled = _Spelled.of(usable)
@@ -111,12 +131,14 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     if not len(spelled.ids):
         raise VocabularyError("no token of the model can be in a text")
     nodes = trie_of(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
-    trie, (steps, lists) = byte_trie(nodes), aho_corasick.automaton(nodes)
+    (steps, lists), runs = aho_corasick.automaton(nodes), _spelled(line, ((model.names[number], number) for number in model.runs))
+    found = spelled.with_runs(_Spelled.of(runs)) if runs else spelled
+    trie = byte_trie(trie_of(found.symbols, found.starts, found.lengths, found.ids) if runs else nodes)
     others = {name: number for name, number in added.ids.items() if name not in model.tokens}
     contents = [*(name.encode() for name in model.names), *(name.encode() for name in others)]
     metadata = UnigramMetadata(
         automaton=UnigramTrie(
-            UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
+            UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(found.lengths.max()), window_bits, restarts
         ),
         model=UnigramModelMetadata(
             len(model.names),
@@ -143,10 +165,11 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
         trie=trie,
         steps=steps,
         lists=lists,
-        scores=np.array(model.scores, np.float64),
-        types=np.array(model.types if model.scope == TEXT_SCOPE else (), np.uint8),
+        scores=np.array([*model.scores, *(score for _, score in model.unnamed)], np.float64),
+        types=np.array([*model.types, *[NORMAL] * len(model.unnamed)] if model.scope == TEXT_SCOPE else (), np.uint8),
+        unnamed=_sizes(unnamed, first_unnamed, len(model.unnamed)),
     )
-    words, displacements = _word_table(tables, spelled)
+    words, displacements = _word_table(tables, spelled, first_unnamed)
     return replace(tables, words=words, displacements=displacements)
 
 
@@ -177,7 +200,15 @@ def _splitter(model: UnigramModel, line: Pipeline, usable: Usable) -> tuple[Spli
     return between_paths(spellings, known, before_spaces=line.cuts), BEFORE_SPACE if line.cuts else STRETCH
 
 
-def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def _sizes(unnamed: Usable, first: int, count: int) -> NDArray[np.uint16]:
+    """The number of bytes of each token without an id; 0 for a token that no text contains. `first`: the number of the first one."""
+    sizes = np.zeros(count, np.uint16)
+    for spelling, number in unnamed:
+        sizes[number - first] = len(spelling.encode())
+    return sizes
+
+
+def _word_table(tables: UnigramTable, spelled: _Spelled, first_unnamed: int) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The word table: the tokens that are the best path through their own bytes or, if tokens are whole words, all tokens."""
     if tables.is_word_type:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
@@ -187,7 +218,7 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
     find_whole.call(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids, tables.trie, scores, unknown, sums, sizes, found, gaps)
     if tables.restarts != PIECE:
         found &= are_certain(gaps, spelled.characters, tables.most, tables.metadata.model.scope)
-    whole = np.flatnonzero(found)
+    whole = np.flatnonzero(found.astype(np.bool_) & (spelled.ids < first_unnamed))
     return word_table(spelled.symbols, spelled.starts[whole], spelled.lengths[whole], spelled.ids[whole])
 
 

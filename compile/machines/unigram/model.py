@@ -13,7 +13,7 @@ from fst.compile.text.components import field_of, only, sequence
 from fst.core.json_fields import is_text
 from fst.core.json_numbers import reference_float
 from fst.errors import VocabularyError, quoted
-from fst.machines.unigram.viterbi import IN_TEXT, TEXT_SCOPE, UNKNOWN, WORD_SCOPE
+from fst.machines.unigram.viterbi import IN_TEXT, RUN, TEXT_SCOPE, UNKNOWN, WORD_SCOPE
 
 FIELDS = "type vocab unk_id byte_fallback"
 
@@ -35,6 +35,8 @@ class UnigramModel:
     types: Sequence[int] = ()
     unknown_score: float | None = None  # the score of a character that is not a token; None: the least score of all tokens minus `PENALTY`
     is_word_type: bool = False  # whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
+    # with `TEXT_SCOPE`, normal pieces without an id and their scores; in ids, each is the unknown token
+    unnamed: Sequence[tuple[str, float]] = ()
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
@@ -58,6 +60,11 @@ class UnigramModel:
     def in_text(self) -> Sequence[int]:
         """The ids of the tokens that can occur in texts."""
         return [number for number in range(len(self.names)) if not self.types or self.types[number] in IN_TEXT]
+
+    @property
+    def runs(self) -> Sequence[int]:
+        """The ids of the tokens that only a run of unknown characters becomes."""
+        return [number for number, kind in enumerate(self.types) if kind == RUN]
 
     @property
     def unk_token(self) -> str | None:

@@ -103,7 +103,7 @@ def _pairs(piece: str) -> Iterator[tuple[str, str]]:
 
 def _unigram_model(model: SentencePieceModel) -> UnigramModel:
     is_word_type = model.kind == "word"
-    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, TEXT_SCOPE, model.types, is_word_type)
+    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, TEXT_SCOPE, model.types, is_word_type=is_word_type)
 
 
 MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {

@@ -34,7 +34,8 @@ from fst.tables.header import AddedTokens, Sections, Settings, Templates, form_o
 from fst.tables.kernel_call import State
 from fst.tables.proof import Tokens, need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
-from fst.text.arguments import expansion_bound, marks, prove_normalizer
+from fst.text.arguments import expansion_bound, prove_normalizer
+from fst.text.marks import marks
 from fst.text.normalizer import Normalizer
 from fst.text.reading_arguments import borrowable
 

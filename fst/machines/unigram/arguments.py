@@ -56,7 +56,8 @@ class UnigramArguments(NamedTuple):
         most: float64[1], the maximum change of a sum per byte of text.
         rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
             `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
-        unk_id: int32[1], the id of the unknown token; `fst.machines.unigram.table.NO_ID` if there is none.
+        unk_id: int32[2], the id of the unknown token, or `fst.machines.unigram.table.NO_ID` if there is none; and the number above all ids,
+            from which on tokens have no id.
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty if the model has no byte fallback.
         ends: the automaton.
         space: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
@@ -111,7 +112,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         limit=np.array([table.limit], scores.dtype),
         most=np.array([table.most * 1.01]),  # 1 % more, so that it is a bound in spite of rounding
         rules=np.array([RESTARTS.index(table.restarts), table.has_text_scope], np.uint8),
-        unk_id=np.array([table.unknown_id], np.int32),
+        unk_id=np.array([table.unknown_id, table.first_unnamed], np.int32),
         fallbacks=table.fallbacks if table.falls_back else np.empty(0, np.int32),
         ends=table.ends,
         space=table.space,

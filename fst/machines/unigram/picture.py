@@ -38,5 +38,6 @@ def _word(table: UnigramTable, piece: bytes, node: Node, at: int) -> tuple[int, 
     """A node as a word of the lattice; `at` is the position of the pre-token."""
     start, end, number = node
     score = table.unknown if number is None else table.path_scores[number]
-    name = f"{piece[start:end].decode()} (unknown)" if number is None else table.tokens[number]
+    text = piece[start:end].decode()
+    name = f"{text} (unknown)" if number is None else table.tokens[number] if number < table.first_unnamed else f"{text} (no id)"
     return at + start, at + end, f"{visible(name)}/{float(score):.4g}"

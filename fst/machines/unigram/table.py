@@ -43,7 +43,9 @@ class UnigramTable(PretokenTable):
         steps: uint64[slots], lists: int32[n], see `fst.machines.unigram.aho_corasick`.
         scores: float64[tokens], the score of each token of the model by its id, as in the source.
         types: uint8[tokens], the type of each token of the model; empty if sums do not span whole texts. Only tokens of the types `NORMAL`
-            and `USER_DEFINED` occur in texts and in the trie.
+            and `USER_DEFINED` occur in paths; tokens of the type `RUN` are also in the trie.
+        unnamed: uint16[n], the number of bytes of each token without an id, see `fst.machines.unigram.viterbi`. Such tokens are numbered
+            from `first_unnamed` on; their scores and types follow those of the model's tokens.
         token_bytes: see `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
@@ -60,6 +62,7 @@ class UnigramTable(PretokenTable):
     lists: Array = member("<i4")
     scores: Array = member("<f8")
     types: Array = member("|u1")
+    unnamed: Array = member("<u2", optional=True)
 
     @property
     def encodes_all(self) -> bool:  # type: ignore[override] # other kinds encode every text
@@ -71,6 +74,11 @@ class UnigramTable(PretokenTable):
         """The id of the unknown token; `NO_ID` if there is none."""
         number = self.metadata.model.unk_id
         return NO_ID if number is None else number
+
+    @Lazy
+    def first_unnamed(self) -> int:
+        """The number above all ids, from which on tokens have no id."""
+        return int(self.token_ids.max()) + 1
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
@@ -127,16 +135,19 @@ class UnigramTable(PretokenTable):
         """The score of each token of the model, with the dtype of sums."""
         if not self.has_text_scope:
             return self.scores
-        sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
+        known = self.metadata.model.model_tokens
+        sizes = np.append(np.diff(self.token_ends[:known], prepend=0), self.unnamed)
         own, in_text = self.types == viterbi.USER_DEFINED, np.isin(self.types, viterbi.IN_TEXT)
-        return np.where(own, viterbi.BONUS * (sizes - 1), np.where(in_text, self.scores, 0)).astype(np.float32)
+        scores = np.where(own, viterbi.BONUS * (sizes - 1), np.where(in_text, self.scores, 0)).astype(np.float32)
+        apart = self.first_unnamed - known if len(self.unnamed) else 0  # the ids of added tokens
+        return np.concatenate([scores[:known], np.zeros(apart, np.float32), scores[known:]])
 
     @Lazy
     def unknown(self) -> Any:
         """The score of a character that is not a token, with the dtype of sums."""
         if self.metadata.model.unknown_score is not None:
             return self.path_scores.dtype.type(self.metadata.model.unknown_score)
-        normal = self.path_scores[self.types == viterbi.NORMAL] if self.has_text_scope else self.scores
+        normal = self.scores[self.types == viterbi.NORMAL].astype(np.float32) if self.has_text_scope else self.scores
         least = normal.min() if len(normal) else np.float32(0)
         return least - least.dtype.type(viterbi.PENALTY)
 
@@ -147,7 +158,9 @@ class UnigramTable(PretokenTable):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes that each token of the model has in a text; 0 for other ids."""
+        """uint16[n], the number of bytes that each token of the model has in a text, or in the trie; 0 for other ids. Tokens without an id
+        follow.
+        """
         known = self.metadata.model.model_tokens
         ends = self.token_ends[:known]
         sizes = np.diff(ends, prepend=0)
@@ -158,9 +171,9 @@ class UnigramTable(PretokenTable):
             begins = np.zeros(len(data) + 1, np.bool_)
             begins[1 : last + 1] = np.logical_and.reduce([data[place : last + place] == byte for place, byte in enumerate(own)])
             sizes = sizes - (len(own) - 1) * np.diff(np.cumsum(begins, dtype=np.int32)[ends], prepend=0)
-        lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
-        lengths[self.token_ids[:known]] = sizes
-        return lengths
+        lengths = np.zeros(self.first_unnamed, np.uint16)
+        lengths[self.token_ids[:known]] = sizes + (self.types[:known] == viterbi.RUN if self.has_text_scope else 0)
+        return np.append(lengths, self.unnamed)
 
     @Lazy
     def item_sizes(self) -> Array:
@@ -251,7 +264,7 @@ class UnigramTable(PretokenTable):
         if self.is_word_type:
             return None
         path, _ = self.path(pretoken)
-        ids = [number for _, _, number in path if number is not None and number != self.metadata.model.unk_id]
+        ids = [number for _, _, number in path if number is not None and self._is_id(number)]
         if len(ids) < len(path):
             return None
         begins = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and pretoken.startswith(SPACE.encode()))
@@ -282,8 +295,12 @@ class UnigramTable(PretokenTable):
                 for start, end in self._shown(piece, run, first):
                     yield from ((number, (start, end)) for number in self._ids_of_unknown(piece[start:end]))
             if first < last:
-                yield number, (first, last)
+                yield number if number < self.first_unnamed else self.unknown_id, (first, last)
             run = last
+
+    def _is_id(self, number: int) -> bool:
+        """Whether a token has an id other than that of the unknown token."""
+        return number < self.first_unnamed and number != self.metadata.model.unk_id
 
     def _shown(self, piece: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The byte spans of the ids of a run of unknown nodes: one span for each character if sums continue over whole texts and bytes have
@@ -295,7 +312,7 @@ class UnigramTable(PretokenTable):
 
     def _ids_of_unknown(self, string: bytes) -> Sequence[int]:
         """The ids of a run of unknown nodes, or of unknown words."""
-        known = None if self.has_text_scope else self.token_of(string)
+        known = self.token_of(bytes([viterbi.RUN_BYTE]) + string if self.has_text_scope else string)
         if known is not None:
             return [known]
         spelled = string.replace(SPACE.encode(), self.symbol.encode()) if len(self.space) else string
@@ -369,28 +386,38 @@ class UnigramTable(PretokenTable):
     def _prove_trie(self, each: Each) -> None:
         """Prove that the trie and the scores are valid."""
         known, automaton = self.metadata.model.model_tokens, self.metadata.automaton
-        need(len(self.scores) == known, f"there are {len(self.scores)} scores for {known} tokens")
+        scored = known + len(self.unnamed)
+        need(len(self.scores) == scored, f"there are {len(self.scores)} scores for {scored} tokens")
         need_none(~np.isfinite(self.scores), lambda token: f"token {token} has the score {self.scores[token]}")
         if self.has_text_scope:
-            self._prove_types(known)
+            self._prove_types(scored)
         else:
+            need(not len(self.unnamed), f"{len(self.unnamed)} tokens have no id, and sums are not those of whole texts")
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
         need(self.restarts == viterbi.PIECE or not self.drops.any(), "pre-tokens are dropped, but sums continue")
         if self.is_word_type:
             need(self.has_text_scope, "tokens are whole words, and sums are not those of whole texts")
             need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")
-        states = viterbi.prove(self.trie, self.lengths[:known], automaton.longest, each)
-        aho_corasick.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
+        numbered = len(self.lengths) if len(self.unnamed) else known
+        states = viterbi.prove(self.trie, self.lengths[:numbered], automaton.longest, each)
+        aho_corasick.prove(self.steps, self.lists, self.item_sizes, numbered, automaton.longest, each)
         need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
 
     def _prove_types(self, known: int) -> None:
         """Prove that tokens have valid types, and scores that are float32."""
         types = self.types
         need(len(types) == known, f"there are {len(types)} types for {known} tokens")
-        need_none(~np.isin(types, viterbi.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
+        need_none(~np.isin(types, viterbi.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 7")
+        self._prove_unnamed(known)
         with np.errstate(over="ignore"):
             rounded = self.scores.astype(np.float32)
         need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is not a float32")
+
+    def _prove_unnamed(self, scored: int) -> None:
+        """Prove that tokens without an id are normal tokens, and that their numbers are valid."""
+        need(self.first_unnamed + len(self.unnamed) <= MAX_OUTPUT, f"{len(self.unnamed)} tokens without an id are too many")
+        types = self.types[scored - len(self.unnamed) :]
+        need_none(types != viterbi.NORMAL, lambda token: f"token {token} without an id is of type {types[token]}; expected 1")
 
 
 def scores_of(table: UnigramTable) -> Array:
@@ -402,9 +429,9 @@ def scores_of(table: UnigramTable) -> Array:
     """
     scores: Array = table.path_scores.astype(np.float64)
     if table.has_text_scope:
-        ends = table.token_ends[: len(scores)]
+        ends = table.token_ends[: table.metadata.model.model_tokens]
         begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # for each token, the number of characters up to its end
-        own = table.types == USER_DEFINED
+        own = np.flatnonzero(table.types[: len(ends)] == USER_DEFINED)
         scores[own] = (np.float32(BONUS) * (np.diff(begun, prepend=0)[own] - 1)).astype(np.float32)
     return scores
 

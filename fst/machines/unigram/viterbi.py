@@ -22,8 +22,12 @@ n + 1 roundings, this token is the best path after any text, see `are_certain`.
 before each symbol for a space, and each pre-token is a word, which is one token or unknown.
 
 **Ids.** A character that is not a token is *unknown*; so is a part of the text that spells the unknown token. A run of unknown characters
-becomes one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes if all 256 bytes
-have tokens, else the unknown token. With `WORD`, a run of unknown words becomes one string.
+becomes one string. With `WORD_SCOPE`, this string may be a token. With `TEXT_SCOPE`, this string may be a token of the type `RUN`, which no
+path contains: the trie contains such a token after the byte `RUN_BYTE`, which is in no text. Otherwise the string becomes the tokens of its
+bytes if all 256 bytes have tokens, else the unknown token. With `WORD`, a run of unknown words becomes one string.
+
+A token may have no id, because the source maps the pieces of SentencePiece to a vocabulary that lacks them. In ids, each such token is the
+unknown token, also next to another one. Its number is above all ids.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
@@ -53,8 +57,9 @@ LEAF = ROOT  # no transition leads to the root
 MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token in a text
 MAX_CHARACTER = 4  # maximum number of bytes of a character
 
-# types of tokens, with the numbers that ``.model`` files use for them
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)
+# types of tokens, with the numbers that ``.model`` files use for them; no such file has the type `RUN`
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE, RUN = TYPES = range(1, 8)
+RUN_BYTE = 0xF7
 IN_TEXT = NORMAL, USER_DEFINED
 BONUS = 0.1  # score of a user-defined token for each byte after the first
 

@@ -14,6 +14,7 @@ from fst.machines.unigram import viterbi
 from fst.machines.unigram.viterbi import ENTRY
 
 U0, U1, U3 = map(np.uint64, (0, 1, 3))
+RUN_BYTE = np.uint64(viterbi.RUN_BYTE)
 TARGET, VALUE = np.uint64(ENTRY.max_target), np.uint64(ENTRY.max_value)
 VALUE_SHIFT, LABEL_SHIFT = np.uint64(ENTRY.value_shift), np.uint64(ENTRY.label_shift)
 ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(viterbi.LEAF)
@@ -130,10 +131,16 @@ def node_of(text, start, end, trie):
     return np.int32(value - U1) if value else -np.int32(end - start)
 
 
-@part
+@inlined
 def token_of(text, start, end, trie):
     """1 + the id of the token that equals a span of a text; 0 if no token equals the span."""
-    state, at, value = ROOT, start, U0
+    return token_from(ROOT, text, start, end, trie)
+
+
+@part
+def token_from(state, text, start, end, trie):
+    """1 + the id of the token that equals the string of a state of the trie and a span of a text; 0 if no token equals it."""
+    at, value = start, U0
     while at < end:
         byte = np.uint64(text[at])
         entry = trie[state + U1 + byte]
@@ -142,3 +149,12 @@ def token_of(text, start, end, trie):
             return U0
         state, value = entry & TARGET, entry >> VALUE_SHIFT & VALUE
     return value
+
+
+@part
+def run_of(text, start, end, trie):
+    """1 + the id of the token of the type `fst.machines.unigram.viterbi.RUN` that equals a span of a text; 0 if no such token equals it."""
+    entry = trie[ROOT + U1 + RUN_BYTE]
+    if entry >> LABEL_SHIFT != RUN_BYTE:
+        return U0
+    return token_from(entry & TARGET, text, start, end, trie)

@@ -18,7 +18,8 @@ from fst.runtime.text.normalizer import TextNormalizer, restore, rewrite
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import SLACK, SpansOutput
-from fst.text.arguments import MARK, Normalized, expansion_bound
+from fst.text.arguments import Normalized, expansion_bound
+from fst.text.marks import MARK
 
 cut = Deferred("fst.runtime.machines.segmentation.kernels.pieces", "cut")
 

@@ -25,15 +25,8 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units
 from fst.runtime.text.normalizer import PendingBorder, last_border, rewrite
 from fst.tables.header import AddedTokens
-from fst.text.arguments import (
-    MARK_BYTES,
-    Normalized,
-    NormalizerArguments,
-    all_normalizer_arguments,
-    border_arguments,
-    expansion_bound,
-    marks,
-)
+from fst.text.arguments import Normalized, NormalizerArguments, all_normalizer_arguments, border_arguments, expansion_bound
+from fst.text.marks import MARK_BYTES, marks
 from fst.text.normalizer import NormalizerSteps
 
 lacks_units = Deferred("fst.runtime.machines.wordpiece.kernels.normalized", "lacks_units")

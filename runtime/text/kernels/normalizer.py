@@ -23,6 +23,7 @@ from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.text import arguments as of
+from fst.text import marks
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
 
 PLACE, COVERED, STAYS = 0, 1, 2  # indices into `noted`
@@ -31,7 +32,7 @@ CHANGES_OR_WHITE = CHANGES | WHITE
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
 CUT, ENDS = np.uint8(of.CUT), np.uint8(of.ENDS)
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
-MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
+MARK, MARK_BITS, DIGITS = np.uint8(marks.MARK), np.uint64(marks.MARK_BITS), np.uint64(marks.MARK_BYTES - 1)
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # in place of the row of a token: no token is found
 EDGE, VIRTUAL_CODES = np.uint64(ord(EDGE_CHARACTER)), np.uint64(CODE_POINTS)
@@ -42,7 +43,7 @@ NEAR = np.uint64(1 << 7)  # the search for a border begins with this number of b
 
 @inlined
 def put_mark(number, into, filled):
-    """Write the mark of an added token, see `fst.text.arguments`; return the new number of bytes."""
+    """Write the mark of an added token, see `fst.text.marks`; return the new number of bytes."""
     into[filled] = MARK
     for index in range(DIGITS):
         digit = DIGITS - U1 - np.uint64(index)
@@ -268,6 +269,43 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
 
 
 @inlined
+def is_at(text, at, string):
+    """Whether a string begins at a position of a text, before which the string fits."""
+    found = True
+    for index in range(len(string)):
+        found = found and text[at + np.uint64(index)] == string[index]
+    return found
+
+
+@part
+def leading_code(text, start, end, normalizer, memo):
+    """Find the code at the start of a stretch, see `fst.tables.leading_codes.LeadingCodes`.
+
+    Args:
+        text, start, end: the stretch.
+        normalizer: as in `rewrite`.
+        memo: uint64[3], scratch.
+
+    Returns:
+        The end of the code, or `start` if there is none; and the number in its mark.
+    """
+    codes, nodes = normalizer.codes, normalizer.codes.known.nodes
+    last = np.uint64(len(codes.end))
+    if start + len(codes.begin) > end or not is_at(text, start, codes.begin):
+        return start, NONE
+    at = start
+    while at + last <= end and not is_at(text, at, codes.end):
+        at += U1
+    if at + last > end:
+        return start, NONE
+    at += last
+    reset(start, memo)
+    node, _ = match_at(text, ITEMS, start, at, U0, codes.known, memo)
+    is_known = start + np.uint64(nodes[node, LENGTH]) == at
+    return at, np.uint64(nodes[node, VALUE]) if is_known else normalizer.scalars.unknown_code
+
+
+@inlined
 def rewrite_row(text, begin, end, origin, is_inside, more, normalizer, work, into, filled, places, written):
     """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` means that a border precedes the text, `more` that a
     border follows the text.
@@ -282,6 +320,12 @@ def rewrite_row(text, begin, end, origin, is_inside, more, normalizer, work, int
         first, last, start, at, white, number = next_token(
             text, begin, at, begun, white, end, normalizer.raw_tokens, normalizer, work.memo
         )
+        if begun < first and normalizer.scalars.has_codes:
+            after, code = leading_code(text, begun, first, normalizer, work.cut_memo)
+            if begun < after:
+                right = origin + count_characters(text, begun, after)
+                filled, written = put_mark(code, into, filled), put_place(origin, right, places, written)
+                begun, origin = after, right
         if begun < first:
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, normalizer, work, into, filled, places, written)
@@ -361,7 +405,7 @@ def last_border(text, start, end, normalizer, memo):
     No token contains or touches a border. On both sides, normalization changes no character within the length of the longest token of
     normalized text, and the characters next to the border are not whitespace. With edits, text that a token or an edit may match counts as
     changed, together with the whitespace after it. If `normalizer` has a splitter, no position is a border, because the start of a
-    pre-token may depend on all text before it.
+    pre-token may depend on all text before it; nor if it has codes, because a code at the start may end anywhere.
 
     Returns:
         The border; `start` if no border is found.
@@ -374,7 +418,7 @@ def last_border(text, start, end, normalizer, memo):
 @part
 def border_before(text, start, end, normalizer, memo):
     """Find the last border of a text whose spans do not lag, or are not requested, see `last_border`."""
-    if len(normalizer.splitter.moves):
+    if len(normalizer.splitter.moves) or normalizer.scalars.has_codes:
         return start
     reach = normalizer.scalars.reach
     near = border = end

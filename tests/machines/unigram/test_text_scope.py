@@ -134,7 +134,7 @@ def test_cuts_are_refused() -> None:
     ("name", "harm", "message"),
     [
         ("types", lambda types: types[:-1], "types for"),
-        ("types", lambda types: types + 6, "types are 1 to 6"),
+        ("types", lambda types: types + 6, "types are 1 to 7"),
         ("scores", lambda scores: scores + 1e-9, "not a float32"),
         ("drops", lambda drops: drops + 1, "but sums continue"),
     ],

@@ -247,6 +247,17 @@ def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
     return make
 
 
+def _other_ids(folder: Path) -> Any:
+    """Compile a folder of Marian: some pieces have no id, a run of unknown characters is a token, and codes begin texts."""
+    _model("unigram")(folder)
+    (folder / "small.model").rename(folder / "source.spm")
+    (folder / "target.spm").write_bytes((folder / "source.spm").read_bytes())
+    pieces = [piece for place, piece in enumerate(SCORES) if place % 4 != 3]
+    tokens = ["<unk>", "</s>", "<pad>", "late", ">>a<<", "世", "世界", *reversed(pieces)]
+    (folder / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(tokens)}), encoding="utf-8")
+    return tokenizer(folder)
+
+
 def _jieba_with_model(_: Path) -> Any:
     """Compile a dictionary of `jieba` with parts of speech, and with the models for unknown words."""
     pytest.importorskip("jieba")
@@ -338,6 +349,7 @@ UNTUNED: Mapping[str, Sample] = {
     "unigram normalized": Sample("unigram", _document(_with_added(unigram_document(normalizer=NORMALIZERS))), CHARACTER_PARTS),
     "unigram long": Sample("unigram", _document(unigram_document(normalizer=SPACES, pre_tokenizer=None)), CHARACTER_PARTS),
     "unigram model": Sample("unigram", _model("unigram"), CHARACTER_PARTS),
+    "unigram other ids": Sample("unigram", _other_ids, (*CHARACTER_PARTS, ">>a<<", ">>b<<", "世", "世界", "</s>")),
     "unigram words": Sample("unigram", _model("word"), CHARACTER_PARTS),
     "unigram model and bytes": Sample("unigram", _model("unigram", byte_fallback=True), CHARACTER_PARTS),
     **{

@@ -151,6 +151,22 @@ def _models() -> Sequence[bytes]:
     return models
 
 
+RENUMBERED = ("source.spm", "target.spm", "sentencepiece.bpe.model", "vocab.json", "dict.txt", "tokenizer_config.json")
+
+
+def _renumbered() -> Sequence[bytes]:
+    model, _, words, _ = _models()
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", "late", ">>a<<", "世", *(f"<0x{byte:02X}>" for byte in range(256)), *SCORES]
+    vocabulary = _json({token: number for number, token in enumerate(tokens)})
+    config = _json({"tokenizer_class": "M2M100Tokenizer", "src_lang": "de", "language_codes": "wmt21"})
+    lines = "".join(f"{token} {number}\n" for number, token in enumerate(tokens[4:]))
+    return [
+        joined(RENUMBERED, {"source.spm": model, "target.spm": words, "vocab.json": vocabulary}),
+        joined(RENUMBERED, {"sentencepiece.bpe.model": model, "vocab.json": vocabulary, "tokenizer_config.json": config}),
+        joined(RENUMBERED, {"sentencepiece.bpe.model": model, "dict.txt": lines}),
+    ]
+
+
 def _gguf() -> Sequence[bytes]:
     answers = json.loads(gguf.ANSWERS.read_text(encoding="utf-8"))
     with TemporaryDirectory() as folder:
@@ -174,6 +190,7 @@ READERS = {
     "vocab.txt": Reader(
         lambda folder: used(wordpiece(folder / "vocab.txt")), lambda: ["\n".join(dict.fromkeys(TOKENS)).encode()], ("vocab.txt",)
     ),
+    "renumbered": Reader(lambda folder: used(tokenizer(folder)), _renumbered, RENUMBERED),
     "folder": Reader(lambda folder: used(tokenizer(folder)), _folders, FOLDER),
     "rwkv": Reader(lambda folder: used(bpe(folder / "a.txt")), _rwkv, ("a.txt",)),
     "tiktoken": Reader(lambda folder: used(bpe(folder / "a.tiktoken", pattern=GPT2, special={"<s>": 300})), _ranks, ("a.tiktoken",)),

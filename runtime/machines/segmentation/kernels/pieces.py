@@ -20,9 +20,9 @@ from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.segmentation.kernels.unit_trie import LEAF, ROOT, label_of, leads, state_of, value_of
 from fst.runtime.text.kernels.composition import code_at
 from fst.tables.kernel_call import IDS_ALONE
-from fst.text import arguments as of
+from fst.text import marks
 
-MARK, MARK_BITS, MARK_BYTES = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES)
+MARK, MARK_BITS, MARK_BYTES = np.uint8(marks.MARK), np.uint64(marks.MARK_BITS), np.uint64(marks.MARK_BYTES)
 NO_TOKEN = np.int32(pieces.NO_TOKEN)
 SIGMA, FINAL_SIGMA = np.uint64(pieces.SIGMA), np.uint64(pieces.FINAL_SIGMA)
 CASED, IGNORABLE = np.uint8(pieces.CASED), np.uint8(pieces.IGNORABLE)

@@ -21,7 +21,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.arguments import HAS_TEXT_SCOPE, RESTART
 from fst.machines.unigram.viterbi import BEFORE_SPACE, PIECE, RESTARTS, STRETCH
-from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
+from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, run_of, shift_of, size_at, token_of
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, copy_few
@@ -161,7 +161,7 @@ def put_unknown(text, start, end, table, output, at):
         The next index.
     """
     fallbacks = table.fallbacks
-    value = U0 if table.rules[HAS_TEXT_SCOPE] else token_of(text, start, end, table.trie)
+    value = run_of(text, start, end, table.trie) if table.rules[HAS_TEXT_SCOPE] else token_of(text, start, end, table.trie)
     if value:
         return put_id(np.int32(value - U1), start, end, output, at)
     is_known = len(fallbacks) > 0
@@ -181,7 +181,7 @@ def put_unknown(text, start, end, table, output, at):
 @part
 def put_nodes(text, start, end, nodes, table, output, at):
     """Write the ids of a pre-token from its nodes, which begin at ``output.ids[nodes]``; return the next output index."""
-    ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
+    ids, lengths, unk_id, named = output.ids, table.shared.lengths, table.unk_id[0], table.unk_id[1]
     place = run = start  # `run`: the start of the run of unknown nodes
     while place < end:
         node = ids[nodes]
@@ -190,7 +190,7 @@ def put_nodes(text, start, end, nodes, table, output, at):
         if node >= 0 and node != unk_id:
             if run < place:
                 at = put_unknown(text, run, place, table, output, at)
-            at = put_id(node, place, after, output, at)
+            at = put_id(node if node < named else unk_id, place, after, output, at)
             run = after
         place = after
     return put_unknown(text, run, place, table, output, at) if run < place else at
@@ -211,7 +211,7 @@ def put_path(text, start, end, table, work, ids, at, base):
     The path of `find_nodes`, whose sums begin with 0, is used if the sum before the pre-token is 0, or if the path is certain after any
     sum. Otherwise `find_path` adds the scores to the true sum.
     """
-    ends, lists, best, sums, unk_id = table.ends, work.shared.tokens, work.best, work.best_sums, table.unk_id[0]
+    ends, lists, best, sums, unk_id = table.ends, work.shared.tokens, work.best, work.best_sums, table.unk_id
     size, before = end - start, work.total[0]
     if table.rules[RESTART] != AT_STRETCH and not table.rules[HAS_TEXT_SCOPE] and size <= ends.widest[0]:
         nodes, is_known = line_up_listed(best, base, size, unk_id, ids, at)

@@ -229,16 +229,16 @@ def line_up(best, base, length, unk_id, ids, at):
     nodes.
 
     Returns:
-        The index of the first node; and whether no node is unknown.
+        The index of the first node; and whether each node is an id, and not that of the unknown token.
     """
-    left, out, is_known = length, at + length, True
+    left, out, is_known, unknown, named = length, at + length, True, unk_id[0], np.uint32(unk_id[1])
     best[base] = U0  # an item of no bytes, so steps before the first node stay at the start
     while left:
         for _ in range(4):
             (number, size), is_node = item_of(best[base + left]), left > U0
             ids[out] = number
             out -= np.uint64(is_node)
-            is_known &= (number >= 0) & (number != unk_id) | (not is_node)
+            is_known &= (np.uint32(number) < named) & (number != unknown) | (not is_node)  # a negative number is above `named`
             left -= size
     return out + U1, is_known
 

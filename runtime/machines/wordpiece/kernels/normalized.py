@@ -19,10 +19,11 @@ from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.wordpiece.kernels.encode import encode_symbols
 from fst.runtime.text.kernels.composition import code_at
 from fst.runtime.text.kernels.reading import PAST_LIMIT, class_of, put_list
-from fst.text import arguments as of
+from fst.text import marks
 from fst.text.reading import NORMALIZED as FIRST_NORMALIZED
 
-MARK, MARK_BITS, MARK_BYTES, NORMALIZED = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES), np.uint64(FIRST_NORMALIZED)
+MARK, MARK_BITS, MARK_BYTES = np.uint8(marks.MARK), np.uint64(marks.MARK_BITS), np.uint64(marks.MARK_BYTES)
+NORMALIZED = np.uint64(FIRST_NORMALIZED)
 
 
 @inlined
