@@ -21,7 +21,7 @@ from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Normalizer, normalized_tokens
 from fst.text.splitter import Splitter
-from fst.text.whitespace import ALWAYS, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SPACE, Whitespace
+from fst.text.whitespace import ALWAYS, BREAK, BREAKS, FIRST, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SPACE, Whitespace
 
 METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"
 KNOWN: Fields = {
@@ -93,6 +93,7 @@ class Pipeline(NamedTuple):
         whitespace: the spelling of spaces.
         cuts: whether a text is cut before each space.
         splits: the splits after these cuts; in their patterns, a space represents the symbol.
+        before: the splits before spaces become the symbol. Each of their pre-tokens may get a leading symbol.
     """
 
     normalizers: Sequence[Component]
@@ -100,6 +101,7 @@ class Pipeline(NamedTuple):
     whitespace: Whitespace
     cuts: bool
     splits: Sequence[Component]
+    before: Sequence[Component] = ()
 
     def spelled(self, token: str) -> str | None:
         """The string that a token matches in texts; None if no text contains it, because the symbol replaces all spaces of texts."""
@@ -117,11 +119,32 @@ class Pipeline(NamedTuple):
         """
         from fst.compile.text.normalizer import normalizer, told_apart
 
+        if self.before:
+            return self._cut_first(added)
         if self.replaces:
             added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.whitespace), are_normal=self._is_of_sentencepiece)
             if not any(map(self._is_of_spaces, normalized_tokens(added_before).items())):
                 return added_before, by
         return told_apart(added, normalizer(self.normalizers, self.whitespace), are_normal=self._is_of_sentencepiece)
+
+    def _cut_first(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
+        """The added tokens and the `Normalizer` with the splits before Metaspace. Its last step turns the symbol into a space, before the
+        splits, which must not tell apart the two.
+        """
+        from fst.compile.pretokens.sequences import in_sequence
+        from fst.compile.text.normalizer import normalizer, told_apart
+
+        symbol = self.whitespace.symbol
+        to_space = {"type": "Replace", "pattern": {"String": symbol}, "content": SPACE}
+        split = in_sequence([step for part in self.before for step in splits.steps(part)])
+        late = [content for content, token in added.contextual.items() if token.normalized and self._is_of_spaces((content, token))]
+        if late or split.classes[ord(symbol)] != split.classes[ord(SPACE)]:
+            reason = f"which tells apart {quoted(symbol)} and a space"
+            what = f"and the added token {quoted(late[0])}, which depends on spaces" if late else reason
+            raise UnsupportedError(f"pre_tokenizer {self.before[0]['type']} before Metaspace, {what}")
+        by = normalizer((*self.normalizers, to_space), self.whitespace)
+        found_tokens, by_found = told_apart(added, by)
+        return found_tokens, replace(by_found or by, splitter=split)
 
     @property
     def _is_of_sentencepiece(self) -> bool:
@@ -135,12 +158,13 @@ class Pipeline(NamedTuple):
     def splitter(self) -> Splitter:
         """The splitter of normalized texts."""
         from fst.compile.patterns.budget import Budget
+        from fst.compile.pretokens.automata import at_edges
         from fst.compile.pretokens.gaps import total
         from fst.compile.pretokens.sequences import chained, split_of
 
         budget, cut = Budget(), {**CUTS, "pattern": {"String": self.whitespace.character}}
         before = [cut] * self.cuts + [DROPS] * (self.whitespace.separator == BREAKS)
-        found = [total(split_of(step, (), budget), budget) for step in before]
+        found = [at_edges()] * (len(self.before) > 0) + [total(split_of(step, (), budget), budget) for step in before]
         for step in (step for part in self.splits for step in splits.steps(part)):
             behind = total(split_of(step, (), budget), budget)
             found.append(replace(behind, classes=_symbol_for_space(behind.classes, self.whitespace.symbol)))
@@ -156,10 +180,13 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
         return Pipeline(found, replaces, Whitespace(symbol=symbol) if replaces else NO_WHITESPACE, False, parts)
     place = kinds.index(METASPACE)
     before, part, behind = kinds[:place], parts[place], parts[place + 1 :]
-    others = [kind for kind in before if kind != WHITESPACE_SPLIT] + [METASPACE] * (METASPACE in kinds[place + 1 :])
-    if others:
-        raise UnsupportedError(f"pre_tokenizer {others[0]} before Metaspace")
     prefix, cuts = part["prepend_scheme"], part["split"]
+    others = [kind for kind in before if kind != WHITESPACE_SPLIT]
+    if METASPACE in kinds[place + 1 :] or (others and (prefix == FIRST or keeps_symbol)):
+        name, what = (others[0], f"with the prepend_scheme {prefix}") if others else (METASPACE, "of which only one is supported")
+        raise UnsupportedError(f"pre_tokenizer {name} before Metaspace, {what}")
+    if others:
+        return Pipeline(found, False, Whitespace(prefix, part["replacement"]), cuts, behind, parts[:place])
     separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS
     return Pipeline(found, False, Whitespace(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
 

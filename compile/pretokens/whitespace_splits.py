@@ -91,7 +91,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
     chars = {*_replaced(part["pattern"]), *part["content"]}
     images = {image for char in chars for image in _images(after, char)} | ({SPACE} if after.whitespace.prefix != NEVER else set())
     is_apart = not any(token.lstrip or token.rstrip or images.intersection(spelling) for spelling, token in late.items())
-    if after.edits or not (is_apart and "" not in images and are_separators(images, split)):
+    if after.edits or after.earlier or not (is_apart and "" not in images and are_separators(images, split)):
         raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])} where the pre_tokenizer does not drop all white space")
 
 

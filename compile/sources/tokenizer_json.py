@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import Component, field_of, kind_of, only, sequence
 from fst.compile.text.source import NO_SETTINGS, Source, Trimming
 from fst.errors import UnsupportedError, VocabularyError, counted, cut, listed, quoted, reason
-from fst.tables.decoder_steps import KNOWN, METASPACE, Step, are_steps
+from fst.tables.decoder_steps import BYTES, KNOWN, METASPACE, Step, are_steps, byte_of
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
@@ -58,7 +59,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     model = found.read(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    decoder, trimmed = _decoder_of(source.get("decoder"), found.decoder), trimming(source.get("post_processor"))
+    decoder, trimmed = _decoder_of(source.get("decoder"), found.decoder, model.tokens), trimming(source.get("post_processor"))
     if found.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
         _need_no_letters_for_bytes(found.name, decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
@@ -83,13 +84,16 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")
 
 
-def _decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
+def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) -> AnyDecoder | None:
     """Convert the decoder of a file. `part`: the decoder in the file; None if the file has none. `supported`: the type of decoder that
-    tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`).
+    tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`). `names`: the
+    tokens of the vocabulary.
     """
     if part is None:
         return None
     parts = _flat(part)
+    if not any(byte_of(name) is not None for name in names):
+        parts = [found for found in parts if kind_of(found, "decoder") != BYTES or len(parts) == 1]  # there are no byte tokens
     types = [kind_of(found, "decoder") for found in parts]
     if types == [Decoder.kind]:
         return _wordpiece(parts[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, repeat
@@ -28,9 +29,10 @@ from fst.text.composition import HANGUL, SYLLABLES, Composition
 from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
 from fst.text.splitter import Splitter
-from fst.text.whitespace import NO_WHITESPACE, Whitespace
+from fst.text.whitespace import FIRST, NO_WHITESPACE, Whitespace
 
 Parts = Sequence[Component]
+MAX_EARLIER = 8  # maximum number of steps, because compiling a step takes up to half a second for each of its normalizers
 
 
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
@@ -113,7 +115,36 @@ def _are_apart(*codes: NDArray[np.int64]) -> bool:
 
 
 def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Normalizer:
-    """Build the `Normalizer` of a text pipeline. `normalizers`: from `folding.components`. `whitespace`: how texts spell spaces."""
+    """Build the `Normalizer` of a text pipeline. `normalizers`: from `folding.components`. `whitespace`: how texts spell spaces.
+
+    If one step cannot have the effect of all normalizers, each step has that of as many as possible.
+    """
+    with suppress(UnsupportedError):
+        return _step(normalizers, whitespace)
+    groups: list[list[Component]] = [[]]
+    for part in normalizers:
+        if not _is_one_step([*groups[-1], part]):
+            groups.append([])
+        groups[-1].append(part)
+        if len(groups) > MAX_EARLIER:
+            raise UnsupportedError(f"normalizers that take more than {MAX_EARLIER} steps one after the other")
+    *earlier, last = filter(None, groups)
+    if earlier and whitespace.prefix == FIRST:
+        raise UnsupportedError(f"normalizer {last[0]['type']} in a second step, and prepend_scheme 'first'; expected another scheme")
+    by = replace(_step(last, whitespace), earlier=[_step(group, NO_WHITESPACE) for group in earlier])
+    _need_short(by)
+    return by
+
+
+def _is_one_step(normalizers: Sequence[Component]) -> bool:
+    with suppress(UnsupportedError):
+        _step(normalizers, NO_WHITESPACE)
+        return True
+    return False
+
+
+def _step(normalizers: Sequence[Component], whitespace: Whitespace) -> Normalizer:
+    """Build a `Normalizer` without earlier ones, or refuse normalizers with which one step does not suffice."""
     if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
         raise UnsupportedError("several normalizers Precompiled")
     before, maps, after = in_three(normalizers)
@@ -124,9 +155,13 @@ def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Norm
     last = images_of(normal.second if normal.steps else normal.first)
     composition = _composition(normal) if normal.steps else None
     by = Normalizer(composition, last, whitespace, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
+    _need_short(by)
+    return by
+
+
+def _need_short(by: Normalizer) -> None:
     if expansion_bound(by) > MAX_EXPANSION:
         raise UnsupportedError(f"normalizers may make more than {MAX_EXPANSION} bytes of one; at most {MAX_EXPANSION} are possible")
-    return by
 
 
 def steps_of(normalizers: Sequence[Component], splitters: Sequence[Splitter] = ()) -> NormalizerSteps:
@@ -147,7 +182,7 @@ def _steps(described: str) -> NormalizerSteps:
         if any(_must_follow(before, part) for before in groups[-1]):
             groups.append([])
         groups[-1].append(part)
-    return NormalizerSteps([normalizer(group, NO_WHITESPACE) for group in groups])
+    return NormalizerSteps([step for group in groups for step in normalizer(group, NO_WHITESPACE).steps])
 
 
 def _must_follow(before: Component, part: Component) -> bool:

@@ -194,8 +194,10 @@ class Normalized(NamedTuple):
     firsts: Array
 
 
-def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
-    """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`.
+def all_normalizer_arguments(
+    steps: Sequence[Normalizer], added: AddedTokens, trimming: bool | None = None
+) -> list[NormalizerArguments]:
+    """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`; `trimming` is as in `normalizer_arguments`.
 
     The first normalizer finds the tokens of raw text; the last one, or the first one with a splitter, finds the tokens of normalised text.
     All normalizers after the first also find the marks of tokens.
@@ -207,7 +209,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
         marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(both[: None if number > last else raw])}
         contextual = {content: token for content, token in added.contextual.items() if number == (last if token.normalized else 0)}
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
-        found.append(normalizer_arguments(by, known, None))
+        found.append(normalizer_arguments(by, known, trimming))
     for one in found[1:]:
         one.scalars.copies = 0  # a text that begins with a mark must not be copied
     return found
@@ -330,6 +332,8 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
         return
     bound = expansion_bound(by)
     need(bound <= MAX_EXPANSION, f"the normalizer may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
+    for one in by.earlier:
+        prove_normalizer(one, added)
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
     product = sum(map(len, raw_tokens(added))) * sum(map(len, normalized_tokens(added)))
     need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")

@@ -34,7 +34,7 @@ from fst.text.charsmap import Charsmap
 from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
+from fst.text.whitespace import BREAKS, FIRST, NO_WHITESPACE, SPACE, Whitespace
 
 RATIOS = 840  # a common multiple of 1 to 8, the possible byte lengths of one or two characters
 OF_SYLLABLE = 3  # the expansion bound of a Hangul syllable, which has at most three parts, each with as many bytes as the syllable
@@ -77,7 +77,7 @@ def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
 
 
 MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
-KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
+KEYS = ["after", "before", "blanks", "composition", "cuts", "earlier", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: numbers of lists are uint16; a decomposition may need two
 
@@ -155,6 +155,7 @@ class Normalizer:
         cuts: the strings after which the splitter restarts.
         before, after: the edits before `composition` and after `last`.
         splitter: the splitter that cuts a part before spaces are written in each pre-token; None: spaces are written in the whole part.
+        earlier: normalizers that change each stretch first, one after the other. They only normalize.
     """
 
     composition: Composition | None
@@ -164,18 +165,20 @@ class Normalizer:
     before: Edits = ()
     after: Edits = ()
     splitter: Splitter | None = None
+    earlier: Sequence[Normalizer] = ()
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""
         edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
         cut = {"cuts": self.cuts.stored(), **({"splitter": self.splitter.stored()} if self.splitter else {})}
-        return {"composition": composition, "last": self.last.runs, "blanks": self.whitespace.stored(), **cut, **edits}
+        earlier = {"earlier": [by.stored() for by in self.earlier]} if self.earlier else {}
+        return {"composition": composition, "last": self.last.runs, "blanks": self.whitespace.stored(), **cut, **edits, **earlier}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Normalizer:
         """Read the normalizer from its JSON form."""
-        if sorted({*stored, "splitter"}) != KEYS:
+        if sorted({*stored, "splitter", "earlier"}) != KEYS:
             raise ValueError(f"normalizer has other keys than {', '.join(KEYS)}")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
@@ -193,9 +196,19 @@ class Normalizer:
         if whitespace.symbol and cuts != NO_CUTS:
             raise ValueError("normalizer has a symbol for blanks, and cuts")
         splitter = Splitter.from_stored(stored["splitter"]) if "splitter" in stored else None
-        if splitter and (whitespace.symbol or cuts != NO_CUTS):
-            raise ValueError("normalizer has a splitter, and cuts or a symbol for blanks")
-        return cls(composition, last, whitespace, cuts, before, after, splitter)
+        image = [*last.of(ord(whitespace.symbol))] if whitespace.symbol else [ord(SPACE)]
+        keeps = whitespace.prefix == FIRST or whitespace.separator is not None or image != [ord(SPACE)]
+        if splitter and (keeps or cuts != NO_CUTS):
+            raise ValueError("normalizer has a splitter, and cuts or a symbol for blanks that it does not replace")
+        if "earlier" not in stored:
+            return cls(composition, last, whitespace, cuts, before, after, splitter)
+        steps = stored["earlier"]
+        if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS or any("earlier" in step for step in steps):
+            raise ValueError(f"the earlier normalizers are not a list of 1 to {MAX_STEPS} normalizers")
+        earlier = [*map(cls.from_stored, steps)]
+        if whitespace.prefix == FIRST or not all(by.is_plain for by in earlier):
+            raise ValueError("an earlier normalizer rewrites whitespace, or whitespace depends on positions before it")
+        return cls(composition, last, whitespace, cuts, before, after, splitter, earlier)
 
     @property
     def edits(self) -> Edits:
@@ -204,18 +217,25 @@ class Normalizer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the normalizer only normalizes stretches: it has no rules for spaces, no cuts and no splitter."""
-        return self.whitespace == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
+        """Whether the normalizer only normalizes stretches, in one step: it has no rules for spaces, no cuts and no splitter."""
+        return self.whitespace == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None and not self.earlier
+
+    @property
+    def steps(self) -> Sequence[Normalizer]:
+        """The normalizers that each change a stretch once: the earlier ones, and this one."""
+        return (*self.earlier, replace(self, earlier=()))
 
     @Lazy
     def expansion_bound(self) -> Fraction:
         """The maximum number of output bytes for each byte of a stretch."""
         composed = of_composition(self.composition) if self.composition else Fraction(1)
-        edited = prod(edit.expansion_bound for edit in self.edits)
+        edited = prod(edit.expansion_bound for edit in self.edits) * prod(by.expansion_bound for by in self.earlier)
         return composed * of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """Normalize a stretch between added tokens; return the text and the span of each character."""
+        if self.earlier:
+            return NormalizerSteps(self.steps).normalized(text)
         size = len(text)
         text, places = applied(self.before, text, [(at, at + 1) for at in range(size)], size)
         if self.composition:

@@ -14,11 +14,12 @@ import numpy as np
 
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
-from fst.runtime.front_end import Pending, ShortRewriting, TextBuffers, TextFrontEnd
+from fst.runtime.front_end import NOWHERE, Pending, ShortRewriting, TextBuffers, TextFrontEnd
+from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Ints, Units, characters, units, units_or_none
 from fst.tables.header import AddedTokens
 from fst.tables.kernel_call import Output
-from fst.text.arguments import Normalized, NormalizerArguments, expansion_bound, normalizer_arguments
+from fst.text.arguments import Normalized, NormalizerArguments, all_normalizer_arguments, expansion_bound, normalizer_arguments
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.marks import MARK_BYTES
 from fst.text.normalizer import Normalizer, normalized_tokens, raw_tokens
@@ -108,6 +109,26 @@ class PendingBorder:
         return found
 
 
+class NoBorder:
+    """A test for pending raw text that has no border before its end."""
+
+    def begins(self, text: str) -> bool:  # noqa: ARG002
+        """Start with text that the normalizer has not read; return True."""
+        return True
+
+    def go_on(self, text: str) -> bool:  # noqa: ARG002
+        """Whether the pending text still has no border after `text` is appended."""
+        return True
+
+
+def place_in_raw(rewritten: Normalized, raw: Normalized) -> None:
+    """Convert spans in texts that an earlier step has normalized to spans in the raw texts."""
+    places = rewritten.places[: rewritten.firsts[-1]]
+    begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))
+    firsts, lasts = begins + (places & LOW_HALF).astype(np.int64), begins + (places >> HALF).astype(np.int64) - 1
+    places[:] = raw.places[firsts] & LOW_HALF | raw.places[lasts] >> HALF << HALF
+
+
 class TextNormalizer(KeepingNormalizer):
     """A front end that normalizes texts for the kernels of a table.
 
@@ -118,24 +139,32 @@ class TextNormalizer(KeepingNormalizer):
         trimming: as in `fst.pretokens.header.PretokenText`.
     """
 
-    kernels, prepares_short = (is_unchanged, rewrite), True
+    kernels = (is_unchanged, rewrite)
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
-        self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
+        self.arguments, self.expansion_bound, self.prepares_short = arguments, expansion_bound(by), not by.earlier
+        *self._earlier, self._normalizer = all_normalizer_arguments(by.steps, added, trimming)
+        *self._bounds, self._last_bound = map(expansion_bound, by.steps)
+        # In contrast to the arguments for rewriting, those of each step contain all tokens, because no earlier step has marked them.
+        self._alone = [normalizer_arguments(each, added, trimming) for each in by.steps] if by.earlier else [self._normalizer]
         self._needs_spans = self._normalizer.scalars.prefix == PREFIXES.index(FIRST) or self._normalizer.scalars.puts_behind
         raw = [*raw_tokens(added), *([added.leading.begin] if added.leading else ())]
-        self._of_characters = CharacterExpansion(by, raw, [*normalized_tokens(added)], MARK_BYTES + 1)
+        self._of_characters = CharacterExpansion(by.steps[-1], raw, [*normalized_tokens(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether normalization leaves texts unchanged, and no text is stored from the last call."""
-        return not state.kept and bool(is_unchanged.call(text, starts, self._normalizer, memo))
+        return not state.kept and all(is_unchanged.call(text, starts, each, memo) for each in self._alone)
 
     def pending(self) -> Pending:
         """Make an object that recognises text without a border."""
-        return PendingBorder(self._normalizer)
+        return NoBorder() if self._earlier else PendingBorder(self._normalizer)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """Find the last border of a text that continues; return the beginning of the text if it has no border."""
+        """Find the last border of a text that continues; return the beginning of the text if it has no border. With earlier normalizers,
+        there are no borders.
+        """
+        if self._earlier:
+            return int(starts[0])
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._normalizer, memo))
 
     def rewrite(
@@ -151,12 +180,32 @@ class TextNormalizer(KeepingNormalizer):
     ) -> Normalized:
         """Normalize texts. The first text continues the text that is stored from the last call."""
         kept, kept_characters = state.kept, state.kept_characters
-        size = self._size(text[starts[0] : starts[-1]]) + self.expansion_bound * len(starts) + MARK_BYTES
-        buffers.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
-        ends = np.uint64(is_inside), np.uint64(more)
-        buffers.before, state.before = state.before, 0
-        rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._normalizer, buffers.work, buffers.rewritten)
-        return buffers.rewritten
+        ends, rows = (np.uint64(is_inside), np.uint64(more)), len(starts) - 1
+        before, state.before = state.before, 0
+        found = self._rewritten_earlier(text, starts, before, ends, buffers, with_spans=with_spans)
+        size = self._size(found.text[found.starts[0] : found.starts[-1]]) + self._last_bound * (rows + 1) + MARK_BYTES
+        buffers.reserve(size, rows, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
+        buffers.before, into = before, buffers.rewritten
+        first = np.uint64(0) if self._earlier else before
+        rewrite.call(found.text, found.starts, first, *ends, kept, kept_characters, self._normalizer, buffers.work, into)
+        if self._earlier and with_spans:
+            place_in_raw(into, found)
+        return into
+
+    def _rewritten_earlier(
+        self, text: Units, starts: Ints, before: Any, ends: tuple[Any, Any], buffers: TextBuffers, *, with_spans: bool
+    ) -> Normalized:
+        """Apply the earlier normalizers. `ends`: whether the first text continues from a border, and whether the last one ends at one."""
+        found, rows = Normalized(text, starts, NOWHERE, starts), len(starts) - 1
+        both = buffers.normalised, buffers.normalised.normalised
+        for number, (by, bound) in enumerate(zip(self._earlier, self._bounds, strict=True)):
+            into, first = both[number % 2], np.uint64(0) if number else before
+            into.reserve(bound * (int(found.starts[-1] - found.starts[0]) + rows) + MARK_BYTES, rows, with_spans=with_spans)
+            rewrite.call(found.text, found.starts, first, *ends, np.uint64(0), np.uint64(0), by, into.work, into.rewritten)
+            if number and with_spans:
+                place_in_raw(into.rewritten, found)
+            found = into.rewritten
+        return found
 
     def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:
         """Prepare the calls for a short text."""
@@ -173,5 +222,5 @@ class TextNormalizer(KeepingNormalizer):
         """Compute an upper bound on the size of normalized texts, without the strings that are added at the ends of texts. For long texts,
         the characters are examined.
         """
-        most = self.expansion_bound * len(text)
+        most = self._last_bound * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

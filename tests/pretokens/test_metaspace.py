@@ -223,7 +223,7 @@ def test_older_forms(part: Json) -> None:
         ({"type": "Metaspace", "replacement": "ab"}, ValueError, "replacement of Metaspace is 'ab'; expected one character"),
         ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}, ValueError, "prepend_scheme of Metaspace is 'last'"),
         ({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}, ValueError, "the reference refuses it"),
-        (cut_by(DIGITS, spaced()), UnsupportedError, "Digits before Metaspace"),
+        (cut_by(DIGITS, {**spaced(), "prepend_scheme": "first"}), UnsupportedError, "Digits before Metaspace, with the prepend"),
         (cut_by(spaced(), spaced()), UnsupportedError, "Metaspace before Metaspace"),
     ],
 )

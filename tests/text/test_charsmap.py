@@ -22,7 +22,7 @@ from support.machines.bpe import hold_every_way, hold_in_pieces
 from support.shared_data import SHARED, needs_shared
 from support.text.edits import BOTH, LEFT, document, prepend
 from support.text.every_character import EVERY_CHARACTER, swept_characters
-from support.text.normalizers import LOWER, NFC, NFD, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, read, replaced, to, token
+from support.text.normalizers import LOWER, NFC, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, read, replaced, to, token
 from support.tiers import examples, sample, thinned
 
 import fst
@@ -183,8 +183,6 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
 @pytest.mark.parametrize(
     ("normalizer", "message"),
     [
-        (in_turn(NFC, precompiled(SMALL), NFD), "normalizer Precompiled between NFC and NFD"),
-        (in_turn(precompiled(SMALL), precompiled(SMALL)), "several normalizers Precompiled"),
         (precompiled({"a": "x" * 600}), "bytes of one"),
     ],
 )

@@ -30,7 +30,9 @@ from fst.tables.strings import stored_bytes
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001 - rows have one layout
     """Compile a source into a table."""
-    model, trimming = _numbered(without_cuts(source.model, source.text.pre_tokenizers), source.added), source.trimming
+    keeps_text = all(part["type"] == "NFC" for part in source.text.normalizers)
+    spoken = source.model.spoken(source.added, keeps_text=keeps_text)
+    model, trimming = _numbered(without_cuts(spoken, source.text.pre_tokenizers), source.added), source.trimming
     _need_clear(model)
     added, rewritten, split = text_of(source)
     if trimming:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from fst.machines.bpe.affixes import NO_AFFIXES, Affixes
 from fst.machines.bpe.automaton import UTF8_BYTES
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import BYTE_LETTERS, Letters, byte_of
+from fst.tables.header import AddedTokens
 from fst.text.whitespace import SPACE
 
 Merge = tuple[bytes, bytes]
@@ -173,6 +174,24 @@ class BpeModel:
         names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in possible)
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
+    def spoken(self, added: AddedTokens, *, keeps_text: bool) -> BpeModel:
+        """The model without added tokens that no text contains, if whole pre-tokens would otherwise be tokens with missing bytes.
+
+        Args:
+            added: the added tokens. Those of raw text are cut out before the model reads a text.
+            keeps_text: whether no normalizer could make such a token again.
+        """
+        if not (self.ignore_merges and self.missing and self.letters.are_bytes):
+            return self
+        raw = [content for content, token in added.contextual.items() if not (token.normalized or token.single_word)]
+        cut = {self.letters.bytes_of(content) for content in (*added.specials, *raw)} if keeps_text else set[bytes | None]()
+        kept = {token: number for token, number in self.vocabulary.items() if token not in cut or len(token) == 1}
+        holding = next((token for token in kept if not {*self.missing}.isdisjoint(token)), None)
+        if holding:
+            what = f"with ignore_merges, a text may be the token {quoted(self.letters.spelled(holding))}, which has a byte without a token"
+            raise UnsupportedError(f"{what}; add the byte to the vocabulary")
+        return replace(self, vocabulary=kept)
+
     def _check_unknown(self, lacking: str) -> None:
         """Raise an error if the model's handling of symbols without tokens cannot be compiled; its message begins with `lacking`."""
         if self.letters.are_bytes:
@@ -193,7 +212,7 @@ class BpeModel:
 
     def _check_missing_bytes(self, lacking: str) -> None:
         """Raise an error, with a message that begins with `lacking`, if the model does not allow bytes without a token."""
-        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "longest match": self.longest_match}
+        flags = {"byte_fallback": self.byte_fallback, "longest match": self.longest_match}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
             raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")

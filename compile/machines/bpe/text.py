@@ -85,7 +85,7 @@ def is_cut_by_tokens(source: Source[BpeModel]) -> bool:
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)
-    return not (line.cuts or line.splits or line.whitespace.separator == BREAKS)
+    return not (line.cuts or line.splits or line.before or line.whitespace.separator == BREAKS)
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:

@@ -16,7 +16,7 @@ from fst.compile.patterns import properties
 from fst.compile.patterns.code_points import Set, difference, members, of_runs, union
 from fst.compile.text import folding
 from fst.compile.text.normalizer import normalizer
-from fst.errors import VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.keywords.text import BORDER, WORD, KeywordText
 from fst.text.composition import Images
 from fst.text.normalizer import NOTHING, Normalizer
@@ -52,6 +52,8 @@ def _stored(normalizer: Any) -> str:
 def _normalizer(stored: str) -> Normalizer | None:
     """Compile a normalizer; None if it changes nothing. The result is cached, because compiling takes 0.1 s."""
     by = normalizer(folding.components(json.loads(stored)), NO_WHITESPACE)
+    if by.earlier:
+        raise UnsupportedError("the normalizers have no effect that a single step has; expected one normalizer that orders marks")
     return None if by == NOTHING else by
 
 

@@ -189,7 +189,7 @@ def _splitter(model: UnigramModel, line: Pipeline, usable: Usable) -> tuple[Spli
     """
     if model.is_word_type:
         return line.splitter(), WORD
-    if line.splits or line.whitespace.separator == BREAKS or (line.cuts and model.scope == TEXT_SCOPE):
+    if line.splits or line.before or line.whitespace.separator == BREAKS or (line.cuts and model.scope == TEXT_SCOPE):
         if model.scope == TEXT_SCOPE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
         return line.splitter(), PIECE

@@ -473,8 +473,7 @@ class BpeTable(PretokenTable):
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             model = self.metadata.model
-            is_whole = not self.affixes and not (model.missing_bytes and model.letters.are_bytes)
-            need(is_whole or not model.ignore_merges, "ignore_merges beside affixes or missing bytes")
+            need(not self.affixes or not model.ignore_merges, "ignore_merges beside affixes")
         self._prove_list()
 
     def _prove_long_pretokens(self) -> None:

@@ -21,9 +21,8 @@ from fst.core.prepared import PreparedCall
 from fst.machines.wordpiece.arguments import Arguments, NormalizedArguments
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import NOWHERE, ShortRewriting, TextBuffers, TextFrontEnd
-from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units
-from fst.runtime.text.normalizer import PendingBorder, last_border, rewrite
+from fst.runtime.text.normalizer import PendingBorder, last_border, place_in_raw, rewrite
 from fst.tables.header import AddedTokens
 from fst.text.arguments import Normalized, NormalizerArguments, all_normalizer_arguments, border_arguments, expansion_bound
 from fst.text.marks import MARK_BYTES, marks
@@ -110,7 +109,7 @@ class StepNormalizer(TextFrontEnd):
             first = nothing if number else before
             rewrite.call(found.text, found.starts, first, *ends, nothing, nothing, by, into.work, into.rewritten)
             if number and with_spans:
-                _place(into.rewritten, found)
+                place_in_raw(into.rewritten, found)
             found = into.rewritten
         return found
 
@@ -123,11 +122,3 @@ def _first_units(runs: Sequence[int]) -> NDArray[np.bool_]:
     units = np.zeros(1 << 16, bool)
     units[np.where(codes < 1 << 16, codes, 0xD800 + (codes - (1 << 16) >> 10))] = True
     return units
-
-
-def _place(rewritten: Normalized, raw: Normalized) -> None:
-    """Convert spans in texts that an earlier step has normalized to spans in the raw texts."""
-    places = rewritten.places[: rewritten.firsts[-1]]
-    begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))
-    firsts, lasts = begins + (places & LOW_HALF).astype(np.int64), begins + (places >> HALF).astype(np.int64) - 1
-    places[:] = raw.places[firsts] & LOW_HALF | raw.places[lasts] >> HALF << HALF

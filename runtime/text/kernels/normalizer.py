@@ -209,10 +209,10 @@ def put_part(text, own, start, stop, index, goes_on, normalizer, work, into, fil
         normalizer, work: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
-    if normalizer.scalars.symbol != NO_SYMBOL:
-        return put_words(text, own, start, stop, index, goes_on, normalizer, into, filled, places, written)
     if len(normalizer.splitter.moves):
         return put_pretokens(text, own, start, stop, index, normalizer, work, into, filled, places, written)
+    if normalizer.scalars.symbol != NO_SYMBOL:
+        return put_words(text, own, start, stop, index, goes_on, normalizer, into, filled, places, written)
     if not goes_on and text[start] != SPACE_BYTE and takes_prefix(index, own, normalizer):
         filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
     reset(start, work.cut_memo)

@@ -114,7 +114,6 @@ def test_offsets_where_bytes_vanish() -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ({"ignore_merges": True}, "such as 0x78: with ignore_merges, they must all be tokens"),
         ({"byte_fallback": True, "unk_token": UNKNOWN}, "with byte_fallback, they must all be tokens"),
         ({"unk_token": "a"}, "unk_token 'a' is a byte or part of a merge"),
         ({"unk_token": "ab"}, "unk_token 'ab' is a byte or part of a merge"),

@@ -177,9 +177,8 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "an unknown token for no bytes": (stating(unk_id=97, unk_token="a"), "unk_id is 97, and no bytes are missing"),
     "an unknown token of another name": (stating(missing_bytes=1, unk_id=98, unk_token="a"), "unk_token 'a' has the id 98, and no token"),
     "a run of bytes as a token that merges": (stating(missing_bytes=1, unk_id=97, unk_token="a", fuse_unk=True), "missing_bytes is 1"),
-    "missing bytes beside ignore_merges": (stating(missing_bytes=1, ignore_merges=True), "ignore_merges beside affixes or missing bytes"),
     "a suffix that no token has": (stating(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
-    "a suffix beside ignore_merges": (stating(end_of_word_suffix="x", ignore_merges=True), "ignore_merges beside affixes or missing bytes"),
+    "a suffix beside ignore_merges": (stating(end_of_word_suffix="x", ignore_merges=True), "ignore_merges beside affixes"),
     "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 of one byte has"),
 }
 

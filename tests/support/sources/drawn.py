@@ -116,7 +116,8 @@ def _model(chance: random.Random, kind: str) -> dict[str, Any]:
 
 def _training(chance: random.Random, kind: str, model: dict[str, Any]) -> dict[str, Any]:
     """The options of the trainer."""
-    options: dict[str, Any] = {"vocab_size": chance.choice((300, 500, 700))}
+    fallbacks = [f"<0x{byte:02X}>" for byte in range(256)] if model.get("byte_fallback") else []
+    options: dict[str, Any] = {"vocab_size": chance.choice((300, 500, 700)), "special_tokens": [*SPECIALS[kind], *fallbacks]}
     if kind == "bytes" and chance.random() < 0.12:
         options["initial_alphabet"] = []
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
