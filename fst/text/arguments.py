@@ -194,13 +194,10 @@ class Normalized(NamedTuple):
     firsts: Array
 
 
-def all_normalizer_arguments(
-    steps: Sequence[Normalizer], added: AddedTokens, trimming: bool | None = None
-) -> list[NormalizerArguments]:
+def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens, trimming: bool | None = None) -> list[NormalizerArguments]:
     """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`; `trimming` is as in `normalizer_arguments`.
 
-    The first normalizer finds the tokens of raw text; the last one, or the first one with a splitter, finds the tokens of normalised text.
-    All normalizers after the first also find the marks of tokens.
+    The first normalizer finds the tokens of raw text; the last, or the first with a splitter, those of normalised text. Others find marks.
     """
     raw, both = len(raw_tokens(added)), [*raw_tokens(added).values(), *normalized_tokens(added).values()]
     last = next((number for number, by in enumerate(steps) if by.splitter), len(steps) - 1)
