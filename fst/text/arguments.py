@@ -329,6 +329,7 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
         return
     bound = expansion_bound(by)
     need(bound <= MAX_EXPANSION, f"the normalizer may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
+    need(not (by.earlier and added.leading), "there are codes at the start of texts, and earlier normalizers")
     for one in by.earlier:
         prove_normalizer(one, added)
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
