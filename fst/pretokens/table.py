@@ -117,6 +117,11 @@ class PretokenTable(Table):
         bytes varies.
         """
 
+    @property
+    def lengths_of_words(self) -> Array:
+        """The elements of `lengths` for the ids, and other numbers of tokens, that ``words`` may contain."""
+        return self.lengths
+
     @abstractmethod
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
         """The ids of the fallback tokens for bytes; bytes without a fallback token are left out."""
@@ -242,7 +247,7 @@ class PretokenTable(Table):
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), (values >> np.uint64(32)).astype(np.int64)
-        stated, lengths = self.metadata.model.tuning, self.lengths[: int(self.token_ids.max()) + 1]
+        stated, lengths = self.metadata.model.tuning, self.lengths_of_words
         are_tuned = prove_tuned(self.tuned, ids, sizes, lengths, stated.words if stated else 0)
         wrong = (ids >= len(lengths)) | (lengths.take(ids, mode="clip") != sizes)
         wrong = (values > 0) & ((wrong & ~are_tuned) | (sizes > WORD_BYTES))

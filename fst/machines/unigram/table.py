@@ -175,6 +175,11 @@ class UnigramTable(PretokenTable):
         lengths[self.token_ids[:known]] = sizes + (self.types[:known] == viterbi.RUN if self.has_text_scope else 0)
         return np.append(lengths, self.unnamed)
 
+    @property
+    def lengths_of_words(self) -> Array:
+        """See `PretokenTable.lengths_of_words`; no word is a token without an id."""
+        return self.lengths[: self.first_unnamed]
+
     @Lazy
     def item_sizes(self) -> Array:
         """The number of bytes of each item of ``lists``, see `fst.machines.unigram.aho_corasick`."""
