@@ -16,7 +16,7 @@ from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import Component, field_of, kind_of, only, sequence
 from fst.compile.text.source import NO_SETTINGS, Source, Trimming
 from fst.errors import UnsupportedError, VocabularyError, counted, cut, listed, quoted, reason
-from fst.tables.decoder_steps import BYTES, KNOWN, METASPACE, Step, are_steps, byte_of
+from fst.tables.decoder_steps import BYTES, KNOWN, METASPACE, Step, are_steps, byte_of, plan
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
 
@@ -92,8 +92,6 @@ def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) ->
     if part is None:
         return None
     parts = _flat(part)
-    if not any(byte_of(name) is not None for name in names):
-        parts = [found for found in parts if kind_of(found, "decoder") != BYTES or len(parts) == 1]  # there are no byte tokens
     types = [kind_of(found, "decoder") for found in parts]
     if types == [Decoder.kind]:
         return _wordpiece(parts[0])
@@ -107,6 +105,8 @@ def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) ->
     steps = [_step(found) for found in parts]
     if not are_steps(steps):
         raise ValueError(f"the decoder has a step that is malformed, or too many of them: {quoted(steps)}")
+    if plan(steps) is None and all(byte_of(name) is None for name in names):
+        steps = [step for step in steps if step["type"] != BYTES]  # which changes nothing, so that a stream may decode
     return StepsDecoder(tuple(steps))
 
 

@@ -52,8 +52,6 @@ DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
 # Refused patterns, each with the construct that its message contains.
 REFUSED = {
     r"a*": "can match nothing",
-    r"": "can match nothing",
-    r"(?=a)": "can match nothing",
     r"(a)\1": r"the back-reference \\1",
     r"\Ga": r"\\G",
     r"a\K": r"\\K",

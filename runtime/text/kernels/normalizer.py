@@ -8,23 +8,21 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
-from fst.automata.rows import CODE_POINTS
 from fst.core.jit import inlined, kernel, part
 from fst.runtime.kernels.constants import U0, U1, U3
 from fst.runtime.kernels.spans import join_spans, span_of
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
-from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
+from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
 from fst.runtime.text.kernels.charsmap import are_apart
 from fst.runtime.text.kernels.composition import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.edits import normalise_and_edit
-from fst.runtime.text.kernels.search import forget, search
+from fst.runtime.text.kernels.pretokens import put_pretokens
 from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.text import arguments as of
 from fst.text import marks
-from fst.text.normalizer import EDGE as EDGE_CHARACTER
 
 PLACE, COVERED, STAYS = 0, 1, 2  # indices into `noted`
 CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
@@ -35,7 +33,6 @@ KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(marks.MARK), np.uint64(marks.MARK_BITS), np.uint64(marks.MARK_BYTES - 1)
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # in place of the row of a token: no token is found
-EDGE, VIRTUAL_CODES = np.uint64(ord(EDGE_CHARACTER)), np.uint64(CODE_POINTS)
 OF_TOKENS, OF_DROPS = np.uint64(of.OF_TOKENS), np.uint64(of.OF_DROPS)
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
 NEAR = np.uint64(1 << 7)  # the search for a border begins with this number of bytes at the end of a text, and then takes 8 times as many
@@ -139,63 +136,6 @@ def next_cut(text, start, end, normalizer, memo):
                 return at + length, True
         at += U1
     return end, False
-
-
-@part
-def run_after(text, at, stop, splitter):
-    """Count the members of the run that begins at a position, see `fst.text.counted_runs`; return also the kind of the character after the
-    run.
-    """
-    members, count = splitter.scalars.members, U0
-    while at < stop:
-        code, at = code_at(text, at)
-        mark = np.uint64(splitter.marks[code])
-        if mark >= members:
-            return count, mark - members
-        count += U1
-    return count, splitter.scalars.end
-
-
-@part
-def put_symbols(text, start, stop, splitter, symbols):
-    """Write the symbol of each character of a part, see `fst.text.splitter.SplitterArguments`; return the number of characters."""
-    scalars, classes, marks = splitter.scalars, splitter.classes, splitter.marks
-    count = rest = kind = U0
-    while start < stop:
-        code, after = code_at(text, start)
-        mark = np.uint64(marks[code]) if len(marks) else scalars.members
-        if mark < scalars.members:
-            if rest == U0:
-                rest, kind = run_after(text, start, stop, splitter)
-            code = VIRTUAL_CODES + (mark * scalars.kinds + kind) * scalars.period + rest % scalars.period
-            rest -= U1
-        symbols[count] = classes[code]
-        count, start = count + U1, after
-    return count
-
-
-@part
-def put_pretokens(text, own, start, stop, index, normalizer, work, into, filled, places, written):
-    """Split a part of a normalized stretch into pre-tokens by ``normalizer.splitter``, and write them. Arguments: see `put_part`."""
-    splitter, symbols, memo = normalizer.splitter, work.symbols, work.cut_memo
-    forget(memo)
-    count, begun, is_first = put_symbols(text, start, stop, splitter, symbols), U0, True
-    while begun < count:
-        end, _ = search(symbols, begun, count, True, splitter, memo)
-        after = start
-        for _ in range(begun, end):
-            after = code_at(text, after)[1]
-        if not splitter.drops[symbols[begun]]:
-            if not is_first:
-                filled, written = put_code(EDGE, into, filled), copy_place(own, index, index, places, written)
-            if text[start] != SPACE_BYTE and takes_prefix(index, own, normalizer):
-                filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
-            filled = copy_run(text, start, after, into, filled)
-            for place in range(end - begun if len(places) else U0):
-                written = copy_place(own, index + np.uint64(place), index + np.uint64(place), places, written)
-            is_first = False
-        start, index, begun = after, index + end - begun, end
-    return filled, written
 
 
 @part
