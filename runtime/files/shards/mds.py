@@ -21,6 +21,7 @@ from fst.runtime.files.shards.shard import Part, Shard, Vocabulary, data_of, nar
 
 SHARD_BYTES = 1 << 26  # maximum size of a shard, except a shard of one sample
 MOST_IDS = (1 << 30) - (1 << 10)  # maximum number of ids of a document: places in a shard are of type uint32
+REMEDY = "divide it, or write another format"
 FIRST = ".00000.mds"
 LIMITS = np.array([1 << 8, 1 << 16])  # lengths from which a sample needs more bytes for the length
 
@@ -79,6 +80,8 @@ class Mds(Shard):
             self._begun = []
         if last < len(ids):
             self._begun.append(ids[last:])
+            if sum(map(len, self._begun)) > MOST_IDS:
+                raise UnsupportedError(f"a document has more than {MOST_IDS:,} ids; {REMEDY}")
 
     def _divide(self, data: NDArray[np.uint8], sizes: NDArray[np.int64]) -> None:
         """Add samples to shards, and write full shards. `data`: the samples. `sizes`: int64[samples], the size of each one in bytes."""
@@ -128,7 +131,7 @@ def samples(ids: NDArray[np.int32], lengths: NDArray[np.int64], dtype: str) -> t
         UnsupportedError: a document has too many ids.
     """
     if len(lengths) and (longest := int(lengths.max())) > MOST_IDS:
-        raise UnsupportedError(f"a document has {longest:,} ids; expected at most {MOST_IDS:,}; divide it, or write another format")
+        raise UnsupportedError(f"a document has {longest:,} ids; expected at most {MOST_IDS:,}; {REMEDY}")
     kinds = np.searchsorted(LIMITS, lengths, "right")  # the length has 1 << kind bytes
     heads = 5 + (1 << kinds)
     sizes = heads + lengths * np.dtype(dtype).itemsize

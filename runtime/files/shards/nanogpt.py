@@ -36,13 +36,12 @@ class LlmC(NanoGpt):
         super()._begin(vocabulary, files)
         self._ids.write(bytes(4 * HEADER))
 
-    def close(self) -> None:
-        """Write the header.
+    def _add(self, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+        if self.tokens + len(ids) > MOST:
+            raise UnsupportedError(f"{self.parts[0].name}: more than {MOST:,} ids; write several files")
+        super()._add(ids, ends)
 
-        Raises:
-            UnsupportedError: the file has too many ids.
-        """
-        if self.tokens > MOST:
-            raise UnsupportedError(f"{self.parts[0].name}: {self.tokens:,} ids; expected at most {MOST:,}; write several files")
+    def close(self) -> None:
+        """Write the header."""
         self._ids.seek(0)
         self._ids.write(np.array([*KINDS[self.dtype], self.tokens], "<i4").tobytes())

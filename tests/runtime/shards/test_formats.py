@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.naive import shards as naive
 
 from fst.errors import UnsupportedError
-from fst.runtime.files.shards import mds, megatron
+from fst.runtime.files.shards import mds, megatron, nanogpt
 from fst.runtime.files.shards.formats import FORMATS, shard_files, writing_shard
 from fst.runtime.files.shards.shard import Shard, Vocabulary
 
@@ -121,6 +121,16 @@ def test_long_documents(form: str, module: Any, limit: str, tmp_path: Path, monk
     write(tmp_path, form, [[1, 2]], 9)
     with pytest.raises(UnsupportedError, match="3 ids; expected at most 2; divide it"):
         write(tmp_path, form, [[1], [1, 2, 3]], 9)
+
+
+@pytest.mark.parametrize(("form", "module", "limit"), [("llmc", nanogpt, "MOST"), ("mds", mds, "MOST_IDS")])
+def test_early_refusals(form: str, module: Any, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many ids are refused as soon as they are written, also if a document is unfinished."""
+    monkeypatch.setattr(module, limit, 2)
+    with writing_shard(f"{tmp_path}/x{FORMATS[form].endings[0]}", form, Vocabulary(9, "")) as shard:
+        shard.write(np.array([1, 2], np.int32), np.array([], np.int64))
+        with pytest.raises(UnsupportedError, match="more than 2 ids"):
+            shard.write(np.array([3], np.int32), np.array([], np.int64))
 
 
 def test_names() -> None:
