@@ -20,6 +20,7 @@ from fst.runtime.files.inputs import Reading
 from fst.runtime.files.outputs import is_there, modified
 from fst.runtime.files.packing import ending
 from fst.runtime.files.shards.formats import FORMATS, stem_of
+from fst.runtime.files.shards.records import INDEX
 from fst.runtime.files.streams import STANDARD
 
 # form → ending of its first file
@@ -91,11 +92,15 @@ class Target:
         """
         if not self.is_folder:
             return [Output(self.name, checked_form(forms, self.name, self.form, (table, *inputs)), inputs)]
+        if STANDARD in inputs:
+            raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         groups = ((file, group) for file in inputs for group in (how.row_groups(file) if self.per == "row-group" else [None]))
-        found = _apart([self._output(file, group, how, of_text or forms.lines[0]) for file, group in groups])
+        found = [self._output(file, group, how, of_text or forms.lines[0]) for file, group in groups]
         for output in found:
             form_of(forms, output.name, output.form)
-        keep_apart([name for output in found for name in files_of(output.name, output.form)], (table, *inputs))
+        names = [name for output in found for name in files_of(output.name, output.form)]
+        keep_apart([*names, *([self._path(INDEX)] if self.form in FORMATS else [])], (table, *inputs))
+        _check_names(found)
         return found
 
     def wanted(self, found: Sequence[Output], table: str) -> Sequence[Output]:
@@ -116,8 +121,6 @@ class Target:
         """The output in the folder for an input, or for a row group of it. The output has the name of the input, and the number of the row
         group; with --format, it has the ending of the format instead.
         """
-        if file == STANDARD:
-            raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
         kind, packing = ending(file)
         form = self.form
@@ -131,7 +134,10 @@ class Target:
         if group is not None:
             stem = stem_of(name, NEW.get(form, LINES))
             name = f"{stem}-{group:05}{name[len(stem):]}"
-        return Output(f"{self.name.rstrip('/')}/{name}", form, [file], group)
+        return Output(self._path(name), form, [file], group)
+
+    def _path(self, name: str) -> str:
+        return f"{self.name.rstrip('/')}/{name}"
 
     def _wanted(self, found: Sequence[Output], table: str) -> Sequence[Output]:
         """The outputs to write: outputs that are missing or, with `resume`, out of date."""
@@ -148,14 +154,15 @@ def without(found: Sequence[Output], complete: Sequence[Output]) -> Sequence[Out
     if not complete:
         return found
     click.echo(f"{len(complete):,} of {len(found):,} outputs are complete", err=True)
-    return [output for output in found if output not in complete]
+    names = {output.name for output in complete}
+    return [output for output in found if output.name not in names]
 
 
-def _apart(outputs: list[Output]) -> list[Output]:
-    """Check that no two outputs have the same name, and return the outputs."""
+def _check_names(outputs: Sequence[Output]) -> None:
+    """Check that no two outputs have a file of the same name, such as a.splits.npy for a.txt and for a.splits.txt."""
     found: dict[str, Output] = {}
     for output in outputs:
-        if (other := found.setdefault(output.name, output)) is not output:
-            (first,), (second,) = other.inputs, output.inputs
-            raise click.UsageError(f"{first} and {second} would both be written to {output.name}; write them to different folders")
-    return outputs
+        for name in files_of(output.name, output.form):
+            if (other := found.setdefault(name, output)) is not output:
+                (first,), (second,) = other.inputs, output.inputs
+                raise click.UsageError(f"{first} and {second} would both be written to {name}; write them to different folders")

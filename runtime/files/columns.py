@@ -184,6 +184,9 @@ def _of_parquet(source: Source, column: str, others: bool, only: int | None) -> 
         table = pq.ParquetFile(file, pre_buffer=False, buffer_size=CHUNK)
         _check(table.schema_arrow, column, source.name)
         wanted = None if others else [column]
+        if only is not None and only >= table.num_row_groups:
+            count = f"the number of row groups is {table.num_row_groups:,}; expected at least {only + 1:,}"
+            raise TextError(f"{source.name}: {count}; the file has changed, so run the command again")
         for group in range(table.num_row_groups) if only is None else [only]:
             info = table.metadata.row_group(group)
             rows = _rows(info.num_rows, info.total_byte_size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,16 +23,16 @@ from fst.runtime.files.shards.formats import FORMATS
 if TYPE_CHECKING:
     from fst.runtime.randomness import Randomness
 
+SHARE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 def _share(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tuple[int, int]:
     """The number of a share, and the number of all shares."""
     if given is None:
         return 1, 1
-    number, _, count = given.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+    if not (found := SHARE.fullmatch(given)) or not 1 <= int(found[1]) <= int(found[2]):
         raise click.BadParameter(f"{given!r} is no share; expected K/N with K from 1 to N, such as 2/8")
-    return int(number), int(count)
+    return int(found[1]), int(found[2])
 
 
 row_options = with_options(
@@ -129,7 +130,7 @@ def command(
       arrow, parquet  the other columns of the input, then input_ids, lists of int32
       npy             X.npy, int32: all ids; X.splits.npy, int64: the row splits
       bin             X.bin: all ids, uint16 or uint32, no header; X.splits.npy
-      nanogpt, llmc   X.bin, without splits; llmc, for modded-nanogpt, has a header
+      nanogpt, llmc   X.bin, without splits; llmc, for llm.c and modded-nanogpt, has a header
       megatron        X.bin and X.idx of Megatron-LM
       datatrove       X.ds, X.ds.index and X.ds.metadata
       mds             X.00000.mds and so on: shards of MosaicML Streaming

@@ -236,12 +236,14 @@ class Encoding:
         form = self._job.all_outputs[0].form
         if self._job.target.is_folder and form in FORMATS:
             self._records = Records(self._job.target.name, {"format": form, "table": table.origin.digest, **self._settings})
-            self._sources = {output.stem: source_of(output.inputs[0], output.group) for output in self._job.all_outputs}
+            if self._records.has_other_index() and not self._job.target.overwrite:
+                reason = f"{INDEX} in {self._job.target.name} exists, and this command did not write it"
+                raise click.UsageError(f"{reason}; pass --overwrite to replace it, or name another folder")
+            sources = {file: source_of(file) for output in self._job.all_outputs for file in output.inputs}
+            self._sources = {output.stem: {**sources[output.inputs[0]], "row_group": output.group} for output in self._job.all_outputs}
             if self._job.target.resume:
-                self._job.leave_out([output for output in self._job.outputs if self._is_complete(self._records, output)])
-
-    def _is_complete(self, records: Records, output: Output) -> bool:
-        return records.is_complete(output.stem, self._sources[output.stem])
+                kept = [output for output in self._job.outputs if self._records.complete(output.stem, self._sources[output.stem])]
+                self._job.leave_out(kept)
 
     def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> None:
         """Write all outputs. The random ids of an output depend only on the documents of this output."""

@@ -52,7 +52,7 @@ def shard_files(name: str, form: str) -> list[str]:
 
 
 def stem_of(name: str, ending: str) -> str:
-    """The name of an output's first file without its ending, in any case, or without any other suffix."""
+    """The name of an output's first file without its ending, in upper or lower case, or without any other suffix."""
     return name[: -len(ending)] if name.lower().endswith(ending) else name.removesuffix(PurePosixPath(name).suffix)
 
 

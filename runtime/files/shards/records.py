@@ -7,9 +7,10 @@ the size of each file. It is written after the files, and removed before they ar
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,16 @@ from fst.runtime.files.streams import size
 
 RECORDS = ".complete"  # a hidden folder: readers of folders skip it
 INDEX = "index.json"
+FACTS = ("settings", "made_of", "dtype", "documents", "tokens")  # of a record, besides "files"
+OF_FILE = ("name", "bytes", "documents")
 
 
-def source_of(file: str, group: int | None) -> dict[str, Any]:
-    """The facts by which a source is recognised: its name without folders, its size in bytes, the time of its last change in seconds (None
-    if it is unknown), and the row group (None: the whole file).
+def source_of(file: str) -> dict[str, Any]:
+    """The facts by which a source is recognised: its name without folders, its size in bytes, and the time of its last change in seconds.
+    A fact that is unknown is None.
     """
     changed = modified(file)
-    name = Path(remote.file_of(file)).name
-    return {"source": name, "bytes": size([file]), "modified": changed if changed > 0 else None, "row_group": group}
+    return {"source": Path(remote.file_of(file)).name, "bytes": size([file]), "modified": changed if isfinite(changed) else None}
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,22 @@ class Records:
     folder: str
     settings: Mapping[str, Any]
 
-    def is_complete(self, output: str, source: Mapping[str, Any]) -> bool:
-        """Whether an output was written from a source with the same settings, and all its files have the sizes in the record.
+    def complete(self, output: str, source: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The record of an output that was written from a source with the same settings, if all its files have the sizes in the record;
+        None if there is no such record.
 
         Args:
             output: the name of the output in the folder.
-            source: the result of `source_of`.
+            source: the result of `source_of`, and "row_group" (None: the whole file).
         """
         record = self._record(output)
-        if record is None or record["settings"] != self.settings or record["made_of"] != source:
-            return False
-        return all(size_of(self._path(file["name"])) == file["bytes"] for file in record["files"])
+        if record is None or (record["settings"], record["made_of"]) != (self.settings, source):
+            return None
+        return record if all(size_of(self._path(file["name"])) == file["bytes"] for file in record["files"]) else None
+
+    def has_other_index(self) -> bool:
+        """Whether the folder has an index without records: a file that another program wrote."""
+        return is_there(self._path(INDEX)) and not is_there(self._path(RECORDS))
 
     def begin(self, output: str) -> None:
         """Remove the record of an output that is about to be written, and the index of the folder."""
@@ -61,7 +68,7 @@ class Records:
         remove(self._path(f"{RECORDS}/{output}.json"))
 
     def add(self, output: str, source: Mapping[str, Any], shard: Shard) -> None:
-        """Write the record of an output whose files have their names. `output`, `source`: as in `is_complete`. `shard`: its writer."""
+        """Write the record of an output whose files have their names. `output`, `source`: as in `complete`. `shard`: its writer."""
         files = [{"name": Path(part.name).name, "bytes": size_of(part.name), "documents": part.documents} for part in shard.parts]
         counts = {"dtype": shard.dtype, "documents": shard.documents, "tokens": shard.tokens}
         record = {"settings": self.settings, "made_of": source, "files": files, **counts}
@@ -75,17 +82,18 @@ class Records:
         Args:
             outputs: the name of each output → its source.
         """
-        complete = [output for output, source in outputs.items() if self.is_complete(output, source)]
+        found = {output: self.complete(output, source) for output, source in outputs.items()}
+        complete = {output: record for output, record in found.items() if record is not None}
         if len(complete) == len(outputs):
-            self._write(INDEX, self._index([(output, self._record(output) or {}) for output in complete]))
+            self._write(INDEX, self._index(complete))
         return len(complete)
 
-    def _index(self, records: Sequence[tuple[str, Mapping[str, Any]]]) -> bytes:
+    def _index(self, records: Mapping[str, Mapping[str, Any]]) -> bytes:
         """The index of the folder. Equal outputs give equal bytes: it has no times and no folders."""
         if self.settings["format"] == "mds":
             from fst.runtime.files.shards import mds
 
-            return mds.index([(record["dtype"], file) for _, record in records for file in record["files"]])
+            return mds.index([(record["dtype"], file) for record in records.values() for file in record["files"]])
         outputs = [
             {
                 "name": output,
@@ -94,17 +102,18 @@ class Records:
                 **{fact: record[fact] for fact in ("dtype", "documents", "tokens")},
                 "files": {file["name"]: file["bytes"] for file in record["files"]},
             }
-            for output, record in records
+            for output, record in records.items()
         ]
-        sums = {name: sum(record[name] for _, record in records) for name in ("documents", "tokens")}
+        sums = {name: sum(record[name] for record in records.values()) for name in ("documents", "tokens")}
         return json.dumps({"format": self.settings["format"], **sums, "outputs": outputs}, indent=1).encode() + b"\n"
 
     def _record(self, output: str) -> dict[str, Any] | None:
-        path = self._path(f"{RECORDS}/{output}.json")
-        with suppress(ValueError):
-            found: dict[str, Any] | None = json.loads(read(path)) if is_there(path) else None
-            return found
-        return None
+        """The record of an output; None if there is none, or if it is damaged."""
+        try:
+            record = json.loads(read(self._path(f"{RECORDS}/{output}.json")))
+            return {**{fact: record[fact] for fact in FACTS}, "files": [{fact: file[fact] for fact in OF_FILE} for file in record["files"]]}
+        except (FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
+            return None
 
     def _path(self, name: str) -> str:
         return f"{self.folder.rstrip('/')}/{name}"
@@ -116,4 +125,6 @@ class Records:
 
 def size_of(file: str) -> int | None:
     """The size of a file in bytes; None if it does not exist."""
-    return size([file]) if is_there(file) else None
+    with suppress(FileNotFoundError):
+        return size([file])
+    return None

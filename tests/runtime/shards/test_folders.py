@@ -237,8 +237,56 @@ def test_json_lines(table: Path, tmp_path: Path) -> None:
         (["--per", "row-group", "-o", "x.bin"], "--per is for a folder of outputs"),
         (["--share", "3/2", "-o", "out/"], "'3/2' is no share; expected K/N"),
         (["--share", "x", "-o", "out/"], "'x' is no share; expected K/N"),
+        (["--share", f"1/{'9' * 5000}", "-o", "out/"], "is no share; expected K/N"),
     ],
 )
 def test_usage(words: list[str], message: str, table: Path, sources: list[Path]) -> None:
     """Impossible outputs are refused, and the message contains a remedy."""
     assert message in " ".join(call("encode", table, sources[0], "--column", "text", *words, code=2).stderr.split())
+
+
+def test_colliding_files(table: Path, tmp_path: Path) -> None:
+    """Two outputs are refused if any of their files have the same name."""
+    for name in ("a.txt", "a.splits.txt"):
+        written(tmp_path / name, b"un\n")
+    words = ("encode", table, tmp_path / "a.txt", tmp_path / "a.splits.txt", "--format", "npy", "-o", f"{tmp_path}/out/")
+    assert "would both be written to" in call(*words, code=2).stderr
+
+
+def test_index_of_another_program(table: Path, tmp_path: Path) -> None:
+    """A file index.json that is an input, or that another program wrote, is kept."""
+    (tmp_path / "in").mkdir()
+    found = written(tmp_path / "in" / "index.json", b'{"text": "un"}\n')
+    words = ("encode", table, "--format", "bin", "-o", f"{found.parent}/")
+    assert "is also an input" in call(*words, found, "--field", "text", "--overwrite", code=2).stderr
+    source = written(tmp_path / "a.txt", b"un\n")
+    for options in (), ("--resume",):
+        assert "pass --overwrite to replace it" in call(*words, source, *options, code=2).stderr
+    assert [path.name for path in found.parent.iterdir()] == ["index.json"]
+    call(*words, source, "--overwrite")
+    call(*words, source, "--resume")
+    assert index(found.parent)["tokens"] == 1
+
+
+@pytest.mark.parametrize("record", [b"[]", b"{}", b"1", b'{"settings": 1, "made_of": 2}', b"[" * 100_000])
+def test_damaged_records(record: bytes, table: Path, sources: list[Path], tmp_path: Path) -> None:
+    """An output with a damaged record is written again."""
+    words: list[str | Path] = ["encode", table, sources[1], *OPTIONS, "bin", "-o", f"{tmp_path}/out/"]
+    call(*words)
+    before = content(tmp_path / "out")
+    (tmp_path / "out" / ".complete" / "b.json").write_bytes(record)
+    assert "complete" not in call(*words, "--resume").stderr
+    assert content(tmp_path / "out") == before
+
+
+def test_fewer_row_groups(table: Path, sources: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that loses row groups during the run is an error with a reason."""
+    monkeypatch.setattr("fst.runtime.files.columns.count_groups", lambda _: 2)
+    words = ("encode", table, sources[1], *OPTIONS, "bin", "--per", "row-group", "-o", f"{tmp_path}/out/")
+    assert "the number of row groups is 1; expected at least 2" in call(*words, code=1).stderr
+
+
+def test_standard_input(table: Path, tmp_path: Path) -> None:
+    """Standard input is refused before it is read."""
+    words = ("encode", table, *OPTIONS, "bin", "--per", "row-group", "-o", f"{tmp_path}/out/")
+    assert "standard input has no name" in call(*words, code=2).stderr
