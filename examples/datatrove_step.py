@@ -1,7 +1,7 @@
 """Encode documents in a pipeline of datatrove, and write the files that its own `DocumentTokenizer` writes without shuffling.
 
-The arguments are a table, a folder of JSON lines with the field ``text``, an output folder, and the number of tasks. Tasks run one after
-the other on this machine; datatrove's executors for Slurm and Ray run the same pipeline on many::
+The arguments are a table, a folder of JSON lines with the field ``text``, an existing folder for the output, and the number of tasks. Tasks
+run one after the other on this machine; datatrove's executors for Slurm and Ray run the same pipeline on many::
 
     python examples/datatrove_step.py gpt2.npz corpus/ ids/ --tasks 4
 """
@@ -33,7 +33,7 @@ class Encode(PipelineStep):  # type: ignore[misc, unused-ignore]
         table: the file from ``fst compile``; it has the same path on every machine.
         folder: the output folder, a path or a URL.
         append: the token after each document; None: no token.
-        form: the format, such as "datatrove" or "megatron".
+        form: the format, such as "datatrove" or "megatron"; not "mds", because a folder of its shards needs an index.
     """
 
     name = "fst"
