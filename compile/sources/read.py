@@ -107,7 +107,7 @@ def exported(source: Any) -> tuple[Any, Given] | None:
         return live.exported(source)
     path = located(source)
     if path.is_dir():
-        found = _of_files(path)
+        found = None if _has_other_ids(path) else _of_files(path)
         return found and (found[0], {**found[1], "chat_templates": _chat_templates(path)})
     if gguf.is_model(path):
         return _exported_gguf(path)
@@ -130,6 +130,11 @@ def config_of(source: str | Path) -> Given:
     return pretrained.config_of(path) if path.is_dir() else {}
 
 
+def _has_other_ids(folder: Path) -> bool:
+    """Whether a folder has a reader of its own, because no ``tokenizer.json`` gives its ids."""
+    return japanese.names_class(folder) or codes.family_of(folder) is not None or renumbered.read(folder) is not None
+
+
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if japanese.names_class(path):
         return _of_japanese(path, given, kind)
@@ -139,11 +144,12 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
         need_kind(own.model.kind, kind)
         _refuse(given, f"the files of {path} contain it")
         return own
-    found = None if family else _of_files(path)
     if family:
         source = _of_codes(path, family, given, kind)
+    elif found := _of_files(path):
+        source = _of_exported(found, path, given, kind)
     else:
-        source = _of_exported(found, path, given, kind) if found else _of_single(path, single_files(path)[0], given, kind)
+        source = _of_single(path, single_files(path)[0], given, kind)
     return replace(source, settings=replace(source.settings, chat_templates=_chat_templates(path)))
 
 

@@ -223,6 +223,12 @@ def test_stand_ins_without_a_document(tmp_path: Path) -> None:
         fst.Tokenizer(bpe(folder)).decode_stream()
 
 
+def test_training_like_a_folder(tmp_path: Path) -> None:
+    """A folder of codes is not read as WordPiece for training, although its vocabulary is a `vocab.txt`."""
+    with pytest.raises(fst.UnsupportedError, match=r"a table of codes has no tokenizer\.json"):
+        fst.train.like(write(tmp_path, FOLDERS["subword-nmt"]), ["the lower"], 30)
+
+
 def test_white_space_in_subwords(tmp_path: Path) -> None:
     """Lines that other white space divides into more parts are ignored, as by the reference; the versions of both formats are read."""
     odd = f"a\u00a0b c 3\n{WITH_COUNTS}".replace("\n", "\r\n")
