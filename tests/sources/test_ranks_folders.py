@@ -122,6 +122,13 @@ def test_settings_that_no_table_has(name: str, added: dict[int, str], config: di
     assert message in str(caught.value)
 
 
+def test_class_that_is_no_name(tmp_path: Path) -> None:
+    """If the class is no text, the ranks are read without a class."""
+    folder = folder_of(tmp_path, "tiktoken.model", "TikTokenTokenizer", {}, tokenizer_class=["TikTokenTokenizer"])
+    with pytest.raises(fst.VocabularyError, match="contains ranks, but no pattern that splits text"):
+        read(folder, {})
+
+
 def test_flags_and_options_are_refused(tmp_path: Path) -> None:
     """Added tokens with flags are refused, and options, since the class determines everything."""
     folder = folder_of(tmp_path, "tiktoken.model", "TikTokenTokenizer", KIMI_TOKENS)

@@ -24,7 +24,7 @@ from fst.compile.text.source import Source
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.tables.header import FIRST, SECOND, Templates
 
-GLM = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+GLM = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 KIMI = "|".join(
     [
         r"[\p{Han}]+",
@@ -79,7 +79,7 @@ def read(folder: Path, path: Path) -> Source[BpeModel] | None:
         UnsupportedError: a table cannot represent a setting.
     """
     files = pretrained.without_vocabulary(folder)
-    name = files.config.get("tokenizer_class")
+    name = str(files.config.get("tokenizer_class"))
     if name in REFUSED:
         raise UnsupportedError(f"{folder}: tokenizer_class is {name}: {REFUSED[name]}")
     if name not in FAMILIES:
