@@ -10,7 +10,6 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 
 END_OF_WORD = "</w>"
 VERSION = "#version:"  # the beginning of the first line of subword-nmt's codes
-SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the tokens before those of a list of tokens and counts
 REPEATED = "#fairseq:overwrite"
 
 Pair = tuple[str, str]
@@ -98,7 +97,7 @@ def _checked(path: Path, found: list[Pair]) -> list[Pair]:
     return found
 
 
-def counted_tokens(path: Path, specials: Sequence[str] = SPECIALS) -> dict[str, int]:
+def counted_tokens(path: Path, specials: Sequence[str]) -> dict[str, int]:
     """The ids of tokens in a list of tokens and counts, such as fairseq's ``dict.txt``: the `specials`, then the lines in order."""
     ids = {token: number for number, token in enumerate(specials)}
     lines = read_text(path).replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")

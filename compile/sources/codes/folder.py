@@ -9,7 +9,7 @@ Source: transformers 5.24, ``models/*/tokenization_*.py``; fairseq 0.12.2, ``dat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,14 @@ def _roberta(tokens: SpecialTokens, ids: Mapping[str, int]) -> Templates:
     return roberta(ids[tokens.content("cls_token")], ids[tokens.content("sep_token")])
 
 
+def _counted(path: Path, tokens: SpecialTokens) -> dict[str, int]:
+    return codes.counted_tokens(path, [tokens.content(name) for name in FIRST_IDS])
+
+
+def _numbered(path: Path, _: SpecialTokens) -> dict[str, int]:
+    return codes.numbered_tokens(path)
+
+
 @dataclass(frozen=True)
 class CodesFamily:
     """A class of tokenizers.
@@ -72,7 +80,7 @@ class CodesFamily:
         names: the special tokens, unless a setting overrides them.
         files: the names of the file of codes and of the vocabulary.
         merges: the function that reads the codes.
-        vocabulary: the function that reads the vocabulary; its second argument is the tokens that have the first ids in a list of tokens.
+        vocabulary: the function that reads the vocabulary; its second argument is the special tokens.
         name, decoder: the names of subwords, and how decoding joins them.
         templates: the special tokens around texts.
         splitter: the words of a text; None if Python code splits a text by rules that no splitter has.
@@ -83,7 +91,7 @@ class CodesFamily:
     names: Mapping[str, str]
     files: tuple[str, str]
     merges: Callable[[Path], list[Pair]]
-    vocabulary: Callable[[Path, Sequence[str]], dict[str, int]]
+    vocabulary: Callable[[Path, SpecialTokens], dict[str, int]]
     name: Naming
     decoder: WordsDecoder
     templates: Templating
@@ -97,7 +105,7 @@ PHOBERT = CodesFamily(
     _ROBERTA,
     (CODES, VOCABULARY),
     lambda path: codes.pairs(path, codes.counted),
-    codes.counted_tokens,
+    _counted,
     with_separator,
     JOINED,
     _roberta,
@@ -107,7 +115,7 @@ CTRL = CodesFamily(
     {"unk_token": "<unk>"},
     (MERGES, IDS),
     lambda path: codes.pairs(path, str.split, skipped=1),
-    lambda path, _: codes.numbered_tokens(path),
+    _numbered,
     with_separator,
     JOINED,
     lambda *_: Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 0))),
@@ -117,7 +125,7 @@ PLAIN = CodesFamily(
     {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
     (CODES, DICTIONARY),
     codes.plain_pairs,
-    codes.counted_tokens,
+    _counted,
     with_separator,
     JOINED,
     lambda tokens, ids: after(ids[tokens.content("eos_token")]),
@@ -128,7 +136,7 @@ XLM = CodesFamily(
     _XLM,
     (MERGES, IDS),
     lambda path: codes.pairs(path, codes.first_two),
-    lambda path, _: codes.numbered_tokens(path),
+    _numbered,
     with_suffix,
     SUFFIXED,
     lambda tokens, ids: bert(ids[tokens.content("bos_token")], ids[tokens.content("sep_token")]),
@@ -214,7 +222,7 @@ def _source(folder: Path, family: CodesFamily, files: Files, splitter: Mapping[s
     tokens = special_tokens(files.config, files.specials, files.added, {}, family.names, ())
     if not tokens.lists_extras:
         tokens = replace(tokens, extras=[*tokens.extras, *(AddedToken(content, special=True) for content in family.extras)])
-    merges, names = family.merges(_file(folder, family.files[0])), _names(folder, family, tokens)
+    merges, names = family.merges(_file(folder, family.files[0])), family.vocabulary(_vocabulary(folder, family), tokens)
     unk_token = tokens.content("unk_token")
     if unk_token not in names:
         raise ValueError(f"unk_token is {quoted(unk_token)}; expected a token of {family.files[1]}")
@@ -233,12 +241,6 @@ def _source(folder: Path, family: CodesFamily, files: Files, splitter: Mapping[s
         replace(NO_SETTINGS, decoder=family.decoder, **settings),
         reference=FAIRSEQ if family is PLAIN else TRANSFORMERS,
     )
-
-
-def _names(folder: Path, family: CodesFamily, tokens: SpecialTokens) -> dict[str, int]:
-    """The vocabulary: the id of each name."""
-    firsts = [tokens.content(name) for name in FIRST_IDS if name in family.names]
-    return family.vocabulary(_vocabulary(folder, family), firsts)
 
 
 def _vocabulary(folder: Path, family: CodesFamily) -> Path:
