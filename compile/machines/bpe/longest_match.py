@@ -16,6 +16,9 @@ to left finds. Rows contain the transitions of u, f(u), f(f(u)), … up to the r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from fst.automata.trie import NULL, ROOT, Ints, Strings, Trie, build, spread
@@ -43,8 +46,7 @@ def states_of(tokens: Spelled) -> States:
 def links_of(trie: Trie) -> Ints:
     """f(u) for each node u; the root for the root."""
     links = np.zeros(len(trie), np.int64)
-    ends = np.searchsorted(trie.level, np.arange(1, int(trie.level[-1]) + 2))
-    for first, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+    for first, end in _levels(trie):
         nodes = np.flatnonzero(trie.token[first:end] == NULL) + first
         labels, states = trie.label[nodes], links[trie.parent[nodes]]
         while len(nodes):
@@ -55,12 +57,16 @@ def links_of(trie: Trie) -> Ints:
     return links
 
 
+def _levels(trie: Trie) -> Iterator[tuple[int, int]]:
+    """The first node of each level below the root, and the first node after the level."""
+    return pairwise(np.searchsorted(trie.level, np.arange(1, int(trie.level[-1]) + 2)).tolist())
+
+
 def _last(trie: Trie, links: Ints) -> Ints:
     """int64[nodes], last(u) as the position of a token; -1 for the root."""
-    last, at = trie.token.copy(), links
-    while (open_ := np.flatnonzero((last == NULL) & (at != ROOT))).size:
-        last[open_] = trie.token[at[open_]]
-        at = links[at]
+    last = trie.token.copy()
+    for first, end in _levels(trie):
+        last[first:end] = np.where(last[first:end] == NULL, last[links[first:end]], last[first:end])  # f(u) is at a lower level than u
     return last
 
 
