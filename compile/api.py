@@ -92,8 +92,8 @@ def bpe(
     `sentencepiece` for a ``.model``, and `rwkv` for a ``rwkv_vocab_NAME.txt``, whose texts become the longest tokens from left to right.
 
     A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens, so pass them as options. A file with the name of
-    an encoding, such as ``cl100k_base.tiktoken``, needs no options. Sources other than ``.tiktoken`` files are complete and accept no
-    options.
+    an encoding, such as ``cl100k_base.tiktoken``, needs no options. Other sources are complete, and accept no options except
+    `pre_tokenizer` and `tune`.
 
     Args:
         source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json``, a ``.model`` of `sentencepiece` or a vocabulary of RWKV,
@@ -173,6 +173,7 @@ def tokenizer(
             of ``BertJapaneseTokenizer``.
         lowercase, strip_accents, clean_text, handle_chinese_chars, unk_token, continuing_subword_prefix, max_input_chars_per_word,
             pre_tokenizer, layout: for a WordPiece source, as in `fst.compile.wordpiece`; they override the values in the source.
+            `pre_tokenizer` also for a folder of codes, as in `fst.compile.bpe`.
         encoding, pattern, special, no_special: for a ``.tiktoken`` file, as in `fst.compile.bpe`.
         tune: for a source of BPE or Unigram: texts, as in `fst.compile.bpe`.
         dictionary: for a folder of ``BertJapaneseTokenizer``: the folder of MeCab's dictionary, as in `fst.compile.lattice.mecab`. None:
