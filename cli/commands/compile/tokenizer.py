@@ -45,7 +45,10 @@ wordpiece_options = with_options(
         "--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", show_default="100", help="Longer words are unknown."
     ),
     click.option(
-        "--pre-tokenizer", type=click.Choice(["bert", "none", "whitespace"]), show_default="bert", help="The pre-tokenizer."
+        "--pre-tokenizer",
+        type=click.Choice(["bert", "none", "whitespace"]),
+        show_default="bert",
+        help="The pre-tokenizer; whitespace: only for XLM, FlauBERT and BioGPT.",
     ),
     click.option("--layout", type=click.Choice(["auto", "compact", "linked"]), show_default="auto", help="The layout of the table."),
     section="Options for WordPiece (defaults are for a vocab.txt; other sources contain their own)",

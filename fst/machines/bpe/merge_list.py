@@ -1,5 +1,5 @@
-"""Byte-pair encoding by the list of merges, for lists whose result no automaton computes exactly (see
-`fst.compile.machines.bpe.canonical_tokens`).
+"""Byte-pair encoding by the list of merges, if no automaton computes its result exactly (see `fst.compile.machines.bpe.canonical_tokens`),
+or if the automaton is too large.
 
 BPE begins with the *atoms* of a pre-token, the tokens of its bytes. While the list contains a pair of neighbours, BPE merges the pair of
 lowest rank; if this pair occurs several times, the leftmost. A merge is three ids: the left token, the right token, and the token that they
