@@ -102,6 +102,6 @@ def _check_name(name: str, form: str) -> None:
 
 def _check_whole_file(name: str, form: str) -> None:
     if name == STANDARD or is_device(Path(name)):
-        raise click.UsageError(f"--format {form} needs a regular file, because its header is written last; name one with -o")
+        raise click.UsageError(f"--format {form} needs a regular file; name one with -o")
     if packing := ending(name)[1]:
         raise click.UsageError(f"{name}: {form} is not compressed with {packing}, because programs map such files; leave out this ending")

@@ -63,7 +63,7 @@ class Target:
     overwrite: bool  # whether existing files in the folder are replaced
     resume: bool  # whether complete files in the folder are kept, and not written again
     per: str = "file"  # the part of an input for an output in the folder: "file", or "row-group" of Parquet
-    share: tuple[int, int] = (1, 1)  # the outputs in the folder that are written: from the first number, from 1, in steps of the second
+    share: tuple[int, int] = (1, 1)  # (K, N): the outputs K, K + N, K + 2 N and so on, counted from 1, are written to the folder
 
     def __post_init__(self) -> None:
         if self.overwrite and self.resume:
@@ -144,7 +144,7 @@ class Target:
         there = [output for output in found if output.is_there()]
         if there and not self.resume:
             more = f", and so do {len(there) - 1:,} more outputs" if len(there) > 1 else ""
-            raise click.UsageError(f"{there[0].name} exists{more}; pass --overwrite to replace them, or --resume to keep what is complete")
+            raise click.UsageError(f"{there[0].name} exists{more}; pass --overwrite to replace outputs, or --resume to keep complete ones")
         complete = [output for output in there if output.form not in FORMATS and output.is_complete(table)]
         return without(found, complete)
 
