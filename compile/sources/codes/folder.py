@@ -2,7 +2,7 @@
 
 If the files name a class of `transformers`, the reference is this class, version 5.24, which runs in Python. Other folders, with
 ``bpe.codes`` and a list of tokens and counts, are read as by `fairseq` with fastBPE or subword-nmt: words are separated by spaces or line
-breaks, and ``</s>`` ends a text.
+breaks, and ``</s>`` ends a text. Unlike `fairseq`, tables do not cut tokens at other white space.
 
 Source: transformers 5.24, ``models/*/tokenization_*.py``; fairseq 0.12.2, ``data/dictionary.py``.
 """
