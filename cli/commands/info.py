@@ -25,6 +25,9 @@ OPTIONS = (
     "end_of_word_suffix",
     "max_input_chars_per_word",
     "ignore_merges",
+    "subword",
+    "never_split",
+    "max_grouping_size",
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
 MAX_STRING = 1_000  # number of characters; longer strings are cut
@@ -60,26 +63,32 @@ def described(table: Any, path: str, size: int) -> dict[str, Any]:
     if not table.has_tokens:
         return {"file": path, "bytes": size, **table.summary}
     metadata, spellings = table.metadata, names(table)
-    automaton, stored = metadata.automaton, metadata.to_json()
+    stored = metadata.to_json()
     return {
         "file": path,
         "bytes": size,
-        "kind": automaton.kind,
+        "kind": table.kind,
         "reference": stored.get("reference", TOKENIZERS),
         **{name: stored[name] for name in ("layout", "columns") if name in stored},
         "tokens": len(table.token_ids),
-        "states": automaton.states,
-        "entries": len(table.entries),
-        "classes": table.class_count,
-        "words": int((table.words[3::4] > 0).sum()),
+        **_sizes(table),
         "options": {name: stored[name] for name in OPTIONS if name in stored},
-        **{name: stored[name] for name in PARTS},
+        **{name: stored[name] for name in PARTS if name in stored},
         "specials": stored["specials"],
         "late": stored["late"],
         "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
         **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
         **{name: stored[name] for name in ("dropout", "tuning", *RULES) if name in stored},
     }
+
+
+def _sizes(table: Any) -> dict[str, int]:
+    """The sizes of the machine. The machine of Japanese BERT has only a trie."""
+    states = getattr(table.metadata.automaton, "states", None)
+    if states is None:
+        return {"entries": len(table.entries)}
+    words = int((table.words[3::4] > 0).sum())
+    return {"states": states, "entries": len(table.entries), "classes": table.class_count, "words": words}
 
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
@@ -106,7 +115,7 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
         **{name: description[name] for name in ("kind", "reference", "layout") if name in description},
         **{name: f"{description[name]:,}" for name in SIZES if name in description},
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
-        **{name: _components(description[name]) for name in PARTS if description[name] is not None},
+        **{name: _components(description[name]) for name in PARTS if description.get(name) is not None},
         "special tokens": _specials(description["specials"]),
         **({"contextual tokens": _specials(contextual)} if contextual else {}),
         **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
