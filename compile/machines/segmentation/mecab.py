@@ -79,13 +79,18 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
         matches = (SETTING.fullmatch(line) for line in _contents(path).split(b"\n"))
         found = {match[1]: match[2] for match in matches if match}
     named = encoding or (found.get(b"dictionary-charset") or found.get(b"config-charset") or UTF_8.encode()).decode("ascii", "replace")
-    try:
-        codecs.lookup(named)
-        "".encode(named)
-    except LookupError:
-        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with an encoding of Python") from None
+    need_encoding(named, folder)
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
     return Settings(named, bos or "BOS/EOS", unknown)
+
+
+def need_encoding(name: str, path: Path) -> None:
+    """Raise an error if Python has no text encoding with a name. `path`: the file or folder that the message names."""
+    try:
+        codecs.lookup(name)
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise UnsupportedError(f"{path}: there is no encoding {quoted(name)}; pass encoding= with an encoding of Python") from None
 
 
 def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: tuple[int, int], keep_spaces: bool = False) -> None:
@@ -292,9 +297,10 @@ def _lines(path: Path, encodings: Sequence[str]) -> Iterator[str]:
 def _decoded(data: bytes, encoding: str, path: Path) -> str:
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not {encoding}; pass encoding= of the file") from None
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)  # some encodings name no place
+        line = data[:start].count(b"\n") + 1
+        raise VocabularyError(f"{path}, line {line}: byte {start} is not {encoding}; pass encoding= of the file") from None
 
 
 def _contents(path: Path) -> bytes:

@@ -11,7 +11,6 @@ leads to slot ``b + 1 + c``, and the value of a surface is in slot ``b``; the fi
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.trie import Ints
-from fst.compile.machines.segmentation.mecab import DEFAULT, MAX_FILE_BYTES, SPACE, Categories, Entries
-from fst.core.regular_files import contents
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.compile.machines.segmentation.mecab import DEFAULT, MAX_FILE_BYTES, SPACE, Categories, Entries, need_encoding
+from fst.core import regular_files
+from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.segmentation.mecab import CATEGORIES, FIRST_SHIFT, MAX_CHARACTERS, MAX_KINDS, Kind
 
 WORDS, UNKNOWNS, MATRIX, CHARACTERS = "sys.dic", "unk.dic", "matrix.bin", "char.bin"
@@ -29,10 +28,10 @@ MAGIC, VERSION = 0xEF718F77, 102
 HEADER, CHARSET, NAME = 40, 32, 32  # numbers of bytes: of the numbers before a charset, of a charset, and of a category's name
 CODES = 0xFFFF  # number of characters in char.bin
 MAX_KEY = 1 << 10  # maximum number of bytes of a surface
+MAX_TEXT = MAX_FILE_BYTES  # maximum number of bytes of all surfaces, and of all features; words of a damaged file may share bytes
 COUNT_BITS = 8  # number of low bits of a value that contain the number of tokens
 SLOT = np.dtype([("base", "<i4"), ("check", "<u4")])
 TOKEN = np.dtype([("left", "<u2"), ("right", "<u2"), ("tag", "<u2"), ("cost", "<i2"), ("feature", "<u4"), ("compound", "<u4")])
-CODECS = {"utf-8": "utf-8", "utf8": "utf-8", "utf_8": "utf-8"}
 SIZES = "its sections do not fit into the file"
 
 
@@ -55,7 +54,7 @@ def is_compiled(folder: Path) -> bool:
 
 def read_compiled_matrix(path: Path) -> NDArray[np.int16]:
     """Read ``matrix.bin``; the result is as that of `fst.compile.machines.segmentation.mecab.read_matrix`."""
-    data = contents(path, MAX_FILE_BYTES, VocabularyError)
+    data = _contents(path)
     if len(data) < 4:
         raise _damaged(path, "it has no header")
     rights, lefts = np.frombuffer(data, "<u2", 2).astype(np.int64).tolist()
@@ -66,7 +65,7 @@ def read_compiled_matrix(path: Path) -> NDArray[np.int16]:
 
 def read_compiled_categories(path: Path, *, skip_spaces: bool) -> Categories:
     """Read ``char.bin``. U+FFFF, for which the file has no element, belongs to no category, as in MeCab."""
-    data = contents(path, MAX_FILE_BYTES, VocabularyError)
+    data = _contents(path)
     count = int.from_bytes(data[:4], "little")
     if not 0 < count <= CATEGORIES or len(data) != 4 + NAME * count + 4 * CODES:
         raise _damaged(path, f"it has {len(data)} bytes for {count} categories")
@@ -102,13 +101,10 @@ def read_compiled_words(path: Path, encoding: str | None, shape: tuple[int, int]
         shape: the numbers of left ids and of right ids.
         with_features: whether to read features; otherwise, they are empty.
     """
-    data = contents(path, MAX_FILE_BYTES, VocabularyError)
+    data = _contents(path)
     slots, tokens, features, charset = _sections(path, data)
     named = encoding or charset
-    try:
-        codecs.lookup(CODECS.get(named.lower(), named))
-    except (LookupError, ValueError):
-        raise UnsupportedError(f"{path}: there is no encoding {quoted(named)}; pass encoding= with an encoding of Python") from None
+    need_encoding(named, path)
     keys = _keys(path, slots)
     firsts, counts = keys.values >> COUNT_BITS, keys.values & (1 << COUNT_BITS) - 1
     if np.any(firsts + counts > len(tokens)) or np.any(firsts[1:] < (firsts + counts)[:-1]):
@@ -119,9 +115,9 @@ def read_compiled_words(path: Path, encoding: str | None, shape: tuple[int, int]
     if np.any(own["left"] >= lefts) or np.any(own["right"] >= rights):
         raise _damaged(path, f"a word has ids past the last; the matrix has {lefts} left and {rights} right ids")
     try:
-        decoded = [key.decode(CODECS.get(named.lower(), named)) for key in keys.strings]
-        listed = _features(path, features, own["feature"], CODECS.get(named.lower(), named)) if with_features else [""] * len(own)
-    except UnicodeDecodeError:
+        decoded = [key.decode(named) for key in keys.strings]
+        listed = _features(path, features, own["feature"], named) if with_features else [""] * len(own)
+    except UnicodeError:
         raise VocabularyError(f"{path}: a word is not {named}; pass encoding= of the dictionary") from None
     surfaces = [surface for surface, count in zip(decoded, counts.tolist(), strict=True) for _ in range(count)]
     return Entries(surfaces, own["left"].tolist(), own["right"].tolist(), own["cost"].tolist(), listed)
@@ -149,7 +145,11 @@ def _features(path: Path, features: bytes, offsets: NDArray[np.uint32], encoding
     """The features at offsets."""
     if not features.endswith(b"\0") or np.any(offsets >= len(features)):
         raise _damaged(path, "a word has features that do not exist")
-    return [features[at : features.index(b"\0", at)].decode(encoding) for at in offsets.tolist()]
+    zeros = np.flatnonzero(np.frombuffer(features, np.uint8) == 0)
+    ends = zeros[np.searchsorted(zeros, offsets)]
+    if int((ends - offsets).sum()) > MAX_TEXT:
+        raise _damaged(path, f"its features have more than {MAX_TEXT >> 20:,} MiB")
+    return [features[at:end].decode(encoding) for at, end in zip(offsets.tolist(), ends.tolist(), strict=True)]
 
 
 def _keys(path: Path, slots: NDArray[np.void]) -> Keys:
@@ -162,7 +162,7 @@ def _keys(path: Path, slots: NDArray[np.void]) -> Keys:
     states, nodes = base[:1], np.zeros(1, np.int64)  # the states of a level, and the node of each
     above, labels, left = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], len(slots)
     found: list[tuple[int, Ints, Ints]] = []  # depth, nodes and values of the strings that end at a level
-    count = 1
+    count, spelled = 1, 0
     for depth in range(MAX_KEY + 1):
         begins, ends = np.searchsorted(checks, states), np.searchsorted(checks, states, "right")
         sizes = np.where(states > 0, ends - begins, 0)
@@ -175,6 +175,9 @@ def _keys(path: Path, slots: NDArray[np.void]) -> Keys:
             raise _damaged(path, "its double array has a slot that belongs to no state")
         is_end = label == -1
         found.append((depth, parents[is_end], -base[at[is_end]] - 1))
+        spelled += depth * np.count_nonzero(is_end)
+        if spelled > MAX_TEXT:
+            raise _damaged(path, f"its surfaces have more than {MAX_TEXT >> 20:,} MiB")
         states, nodes = base[at[~is_end]], count + np.arange(np.count_nonzero(~is_end))
         above.append(parents[~is_end])
         labels.append(label[~is_end])
@@ -197,6 +200,13 @@ def _spelled(found: list[tuple[int, Ints, Ints]], above: Ints, labels: Ints) -> 
     joined = np.concatenate(values)
     order = np.argsort(joined, kind="stable")
     return Keys([strings[at] for at in order.tolist()], joined[order])
+
+
+def _contents(path: Path) -> bytes:
+    if not path.exists():
+        expected = f"the folder of a compiled dictionary of MeCab: {WORDS}, {UNKNOWNS}, {MATRIX} and {CHARACTERS}"
+        raise VocabularyError(f"{path} is missing; expected {expected}")
+    return regular_files.contents(path, MAX_FILE_BYTES, VocabularyError)
 
 
 def _damaged(path: Path, why: str) -> VocabularyError:

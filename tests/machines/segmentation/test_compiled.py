@@ -15,6 +15,7 @@ from support.tiers import sample
 
 import fst
 from fst.compile import lattice
+from fst.compile.machines.segmentation.mecab_compiled import read_compiled_words
 from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
 
@@ -58,6 +59,8 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("sys.dic", lambda data: data[:4] + b"\x65" + data[5:], "the version of the format is 101; expected 102"),
     ("sys.dic", lambda data: data[:24] + b"\x07" + data[25:], "its sections do not fit"),
     ("sys.dic", lambda data: data[:40] + b"klingon\0" + data[48:], "there is no encoding 'klingon'"),
+    ("sys.dic", lambda data: data[:40] + b"hex\0" + data[44:], "there is no encoding 'hex'"),
+    ("sys.dic", lambda data: data[:40] + b"punycode\0" + data[49:], "a word is not punycode"),
     ("matrix.bin", lambda data: data[:-1], "costs; compile it with mecab-dict-index again"),
     ("char.bin", lambda data: data[:-4], "bytes for 3 categories"),
     ("char.bin", lambda data: data.replace(b"SPACE", b"PLACE"), "the category SPACE is not defined"),
@@ -72,6 +75,24 @@ def test_damaged_file(name: str, damage: Damage, message: str, tmp_path: Path) -
     (tmp_path / name).write_bytes(damage((tmp_path / name).read_bytes()))
     with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=f"{name}.*{message}"):
         lattice.mecab(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["unk.dic", "matrix.bin", "char.bin"])
+def test_missing_file(name: str, tmp_path: Path) -> None:
+    """A folder with only some of the compiled files is refused, and the message names the missing file."""
+    (written_compiled(tmp_path, MECAB) / name).unlink()
+    with pytest.raises(fst.VocabularyError, match=f"{name} is missing; expected the folder of a compiled dictionary"):
+        lattice.mecab(tmp_path)
+
+
+def test_shared_features(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Features or surfaces that would take more memory than the largest file are refused, although the file is small."""
+    written_compiled(tmp_path, MECAB)
+    for most, message in ((20, "its features have more than 0 MiB"), (4, "its surfaces have more than 0 MiB")):
+        with monkeypatch.context() as patch:
+            patch.setattr("fst.compile.machines.segmentation.mecab_compiled.MAX_TEXT", most)
+            with pytest.raises(fst.VocabularyError, match=message):
+                read_compiled_words(tmp_path / "sys.dic", None, (9, 9), with_features=True)
 
 
 @pytest.mark.mostly_slow
