@@ -177,7 +177,8 @@ def tokenizer(
         encoding, pattern, special, no_special: for a ``.tiktoken`` file, as in `fst.compile.bpe`.
         tune: for a source of BPE or Unigram: texts, as in `fst.compile.bpe`.
         dictionary: for a folder of ``BertJapaneseTokenizer``: the folder of MeCab's dictionary, as in `fst.compile.lattice.mecab`. None:
-            the dictionary of the installed package ``ipadic``, ``unidic-lite`` or ``unidic`` that the folder names.
+            the dictionary of MeCab's option ``-d``, or of the installed package ``ipadic``, ``unidic-lite`` or ``unidic`` that the folder
+            names.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.

@@ -14,7 +14,7 @@ from unicodedata import normalize
 from fst.compile.files import contents, read_text
 from fst.compile.sources import tiktoken
 from fst.compile.sources.inputs import DICTIONARY, DOCUMENT, IDS, PIECES, RANKS, TEKKEN, single_files
-from fst.compile.sources.pretrained import sentencepiece
+from fst.compile.sources.pretrained import japanese, sentencepiece
 from fst.compile.sources.read import is_model
 from fst.compile.sources.renumbered import folders as renumbered
 from fst.errors import UnsupportedError, VocabularyError
@@ -40,6 +40,9 @@ class Reference(Protocol):
 
 def reference(path: Path) -> Reference:
     """The reference tokenizer for a file, or for the first of `files` in a folder."""
+    if path.is_dir() and japanese.names_class(path):
+        what = f"{path} is a {japanese.CLASS}, which no library with fast tokenizers has"
+        raise UnsupportedError(f"{what}; compare ids with those of the class of transformers, in Python")
     found = files(path)[0]
     if renumbered.is_side(path) or (path.is_dir() and found.name != DOCUMENT and any(map(Path.is_file, (path / IDS, path / DICTIONARY)))):
         raise UnsupportedError(f"{path} has ids from a vocabulary next to its model, and no reference to compare them with; name a .model")

@@ -7,7 +7,7 @@ The reference is the class of ``transformers``, version 5.24, with `fugashi`. Th
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib import import_module
@@ -17,6 +17,7 @@ from typing import Any
 
 from fst.compile.files import read_text
 from fst.compile.machines.segmentation.lattice import DEFAULT_GROUPING
+from fst.compile.machines.segmentation.mecab import MAX_FILE_BYTES
 from fst.compile.machines.segmentation.pieces import PieceModel
 from fst.compile.sources import live
 from fst.compile.sources.inputs import CONFIG, VOCABULARY
@@ -27,9 +28,11 @@ from fst.compile.sources.templates import bert
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import mapping
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
+from fst.core.json_fields import is_text
+from fst.core.regular_files import contents
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
 from fst.machines.segmentation.mecab import MAX_GROUPING
-from fst.machines.segmentation.pieces import CHARACTER, WORDPIECE
+from fst.machines.segmentation.pieces import CHARACTER, MAX_KEPT, WORDPIECE
 from fst.tables.header import Decoder
 
 CLASS = "BertJapaneseTokenizer"
@@ -43,16 +46,22 @@ OTHER_WORDS = {
     "sudachi": "Sudachi has other words, such as 選挙管理委員会, which MeCab cuts into several",
     "jumanpp": "Juman++ ranks words by a neural network, so it cuts 外国人参政権 in another way",
 }
-OTHER_SUBWORDS = {"sentencepiece": "SentencePiece begins each word with ▁, so 猫 becomes ▁猫"}
+SENTENCEPIECE, PIECES = "sentencepiece", "spiece.model"
+OTHER_SUBWORDS = {SENTENCEPIECE: "SentencePiece begins each word with ▁, so 猫 becomes ▁猫"}
 TOGETHER = "do_lower_case with subword_tokenizer_type 'character'", "H\u0331 becomes ẖ, one character"
 UNCHANGED = "normalize_text false with subword_tokenizer_type 'character'", "① becomes 1 after words are found"
-WITHOUT_EFFECT = ("-r", "--rcfile", "-O", "--output-format-type", "-d", "--dicdir")  # options of MeCab that have no effect on words here
+# Options of MeCab. Those of the first tuple have no effect on words; of each other option, the last value counts.
+WITHOUT_EFFECT = ("-r", "--rcfile", "-O", "--output-format-type")
+DICTIONARY = ("-d", "--dicdir")
 GROUPING = ("-M", "--max-grouping-size")
 
 
 def names_class(folder: Path) -> bool:
-    """Whether the files of a folder name ``BertJapaneseTokenizer``."""
-    return (folder / VOCABULARY).is_file() and config_of(folder).get("tokenizer_class") == CLASS
+    """Whether the files of a folder name ``BertJapaneseTokenizer``, and are complete or of a kind that is refused by name."""
+    is_complete = (folder / VOCABULARY).is_file()
+    config = config_of(folder) if is_complete or (folder / PIECES).is_file() else {}
+    is_known = is_complete or config.get("subword_tokenizer_type") == SENTENCEPIECE
+    return is_known and config.get("tokenizer_class") == CLASS
 
 
 def read(folder: Path, dictionary: str | Path | None) -> Source[PieceModel]:
@@ -88,6 +97,7 @@ def _read(folder: Path, dictionary: str | Path | None) -> Source[PieceModel]:
     parts = [_plain(part) for part in specials.added_to((), tokens)]
     added = added_tokens(parts, tokens)
     ids = {**tokens, **added.ids}
+    kept = _never_split(files.config, specials) if lowercase else ()
     place = _dictionary(dictionary, words.get("mecab_dic", USUAL_PACKAGE), options)
     live.asked.add(folder)  # the table depends on the dictionary, too
     model = PieceModel(
@@ -98,8 +108,8 @@ def _read(folder: Path, dictionary: str | Path | None) -> Source[PieceModel]:
         subword=subword,
         lowercase=lowercase,
         is_normalized=is_normal,
-        never_split=_never_split(files.config, specials) if lowercase else (),
-        max_grouping_size=int(next((value for name, value in options if name in GROUPING), DEFAULT_GROUPING)),
+        never_split=kept,
+        max_grouping_size=int(_last(options, GROUPING) or DEFAULT_GROUPING),
     )
     own = settings(files, OTHER_INPUTS, specials, is_class_known=True)
     return Source(
@@ -144,9 +154,13 @@ def _difference(known: Mapping[str, str], kind: Any) -> str:
 def _never_split(config: Json, specials: SpecialTokens) -> list[str]:
     """The words that keep their case: those of the setting, and all special tokens."""
     stated = config.get("never_split") or []
-    if not isinstance(stated, list) or not all(isinstance(word, str) for word in stated):
+    if not isinstance(stated, list) or not all(map(is_text, stated)):
         raise ValueError(f"never_split is {quoted(stated)}; expected a list of strings")
-    return [*dict.fromkeys([*stated, *(token.content for token in (*specials.named.values(), *specials.extras))])]
+    kept = [*dict.fromkeys([*stated, *(token.content for token in (*specials.named.values(), *specials.extras))])]
+    if len(kept) > MAX_KEPT:
+        what = f"never_split and the special tokens are {len(kept):,} strings"
+        raise UnsupportedError(f"{what}; expected at most {MAX_KEPT:,}; {ELSE}")
+    return kept
 
 
 def _plain(part: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +181,7 @@ def _options(stated: Any) -> list[tuple[str, str]]:
             name, equals, value = name.partition("=")
         else:
             name, equals, value = name[:2], name[2:], name[2:]
-        if name not in (*WITHOUT_EFFECT, *GROUPING):
+        if name not in (*WITHOUT_EFFECT, *DICTIONARY, *GROUPING):
             raise UnsupportedError(f"mecab_option has {quoted(name)}, which may change words; expected -d, -r, -O or -M; {ELSE}")
         if not equals and not parts:
             raise ValueError(f"mecab_option has {quoted(name)} without a value")
@@ -178,16 +192,19 @@ def _options(stated: Any) -> list[tuple[str, str]]:
     return found
 
 
-def _dictionary(given: str | Path | None, package: Any, options: Iterable[tuple[str, str]]) -> Path:
-    """The folder of the dictionary: the option of the compiler, or the folder of a package, or that of MeCab's option ``-d``."""
-    if given is not None:
-        return _folder(Path(given))
+def _last(options: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
+    """The last value of an option of MeCab, which counts; None if it is missing."""
+    return next((value for name, value in reversed(options) if name in names), None)
+
+
+def _dictionary(given: str | Path | None, package: Any, options: Sequence[tuple[str, str]]) -> Path:
+    """The folder of the dictionary: that of the compiler's option, of MeCab's option ``-d``, or of a package, in this order."""
+    stated = _last(options, DICTIONARY) if given is None else given
+    if stated is not None:
+        return _folder(Path(stated))
     if package is None:
-        stated = [value for name, value in options if name in ("-d", "--dicdir")]
-        if not stated:
-            remedy = "pass dictionary= with the folder of MeCab's dictionary (fst compile: --dictionary)"
-            raise UnsupportedError(f"mecab_dic is null, and mecab_option has no -d; expected the folder of a dictionary; {remedy}")
-        return _folder(Path(stated[-1]))
+        remedy = "pass dictionary= with the folder of MeCab's dictionary (fst compile: --dictionary)"
+        raise UnsupportedError(f"mecab_dic is null, and mecab_option has no -d; expected the folder of a dictionary; {remedy}")
     if package not in PACKAGES:
         raise UnsupportedError(f"mecab_dic is {quoted(package)}; expected {', '.join(PACKAGES)} or null; {ELSE}")
     if find_spec(package) is None:
@@ -205,11 +222,10 @@ def _folder(path: Path) -> Path:
 def _content(place: Path) -> str:
     """The digest of the files of a dictionary."""
     digest = sha256()
-    for path in sorted(path for path in place.iterdir() if path.suffix in (".dic", ".bin", ".csv", ".def") or path.name == "dicrc"):
-        with path.open("rb") as file:
-            digest.update(path.name.encode())
-            while block := file.read(1 << 20):
-                digest.update(block)
+    names = (path for path in place.iterdir() if path.suffix in (".dic", ".bin", ".csv", ".def") or path.name == "dicrc")
+    for path in sorted(filter(Path.is_file, names)):  # no pipe, which may block
+        digest.update(path.name.encode())
+        digest.update(contents(path, MAX_FILE_BYTES, VocabularyError))
     return digest.hexdigest()
 
 

@@ -73,7 +73,9 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
     table = tokenizer._table
     module = table.companion(f"{__package__}.{{}}")
     if module is None:
-        raise UnsupportedError(f"{asker} is not available for {table.kind} tables; use tok(...), which has the same arguments")
+        is_stand_in = asker in ("fst.hf", "fst.tokenizers")
+        remedy = "use tok(...), which has the same arguments" if is_stand_in else "name a tokenizer of another kind"
+        raise UnsupportedError(f"{asker} is not available for {table.kind} tables; {remedy}")
     name = type(table).__name__.replace("Table", "Backend")  # for example, `BpeBackend` for `BpeTable`
     return cast(Backend, getattr(module, name)(tokenizer, threads))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -9,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.commands import call
-from support.conformance.samples import japanese
+from support.conformance.samples import JAPANESE, japanese
 
 import fst
 from fst.compile import tokenizer, wordpiece
@@ -30,12 +32,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"mecab_kwargs": {"mecab_option": "-u own.dic"}}, "mecab_option has '-u', which may change words; expected -d, -r, -O or -M"),
     ({"mecab_kwargs": {"mecab_path": "x"}}, "mecab_kwargs has 'mecab_path'; expected mecab_dic, mecab_option or normalize_text"),
     ({"mask_token": {"__type": "AddedToken", "content": "[MASK]", "lstrip": True}}, r"added token '\[MASK\]' has lstrip: 'a \[MASK\] b'"),
+    ({"do_lower_case": True, "never_split": [*map(str, range(1024))]}, "never_split and the special tokens are 1,029 strings; expected"),
     ({"split_special_tokens": True}, "asks for split_special_tokens True"),
 ]
 MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"mecab_kwargs": ["a"]}, "are not laid out as those of a BertJapaneseTokenizer: mecab_kwargs"),
     ({"do_lower_case": "yes"}, "do_lower_case is 'yes'; expected true or false"),
     ({"do_lower_case": True, "never_split": "a"}, "never_split is 'a'; expected a list of strings"),
+    ({"do_lower_case": True, "never_split": ["\ud800"]}, r"never_split is \['\\ud800'\]; expected a list of strings"),
     ({"mecab_kwargs": {"mecab_option": "-M 0"}}, "mecab_option has -M '0'; expected 1 to 65,535"),
     ({"mecab_kwargs": {"mecab_option": "-M"}}, "mecab_option has '-M' without a value"),
     ({"mecab_kwargs": {"mecab_option": "-d 'a"}}, "No closing quotation"),
@@ -57,6 +61,36 @@ def test_malformed_settings(settings: dict[str, Any], message: str, tmp_path: Pa
     """Malformed settings are refused, and the message contains the setting."""
     with pytest.raises(fst.VocabularyError, match=message):
         tokenizer(japanese(tmp_path, **settings), dictionary=tmp_path)
+
+
+def test_pieces_in_words(tmp_path: Path) -> None:
+    """A folder with SentencePiece in words is refused by name, although it has no vocab.txt."""
+    folder = japanese(tmp_path, subword_tokenizer_type="sentencepiece")
+    (folder / "vocab.txt").rename(folder / "spiece.model")
+    with pytest.raises(fst.UnsupportedError, match="SentencePiece begins each word with ▁"):
+        tokenizer(folder)
+
+
+def test_last_options_of_mecab(tmp_path: Path) -> None:
+    """Of an option that occurs several times, MeCab takes the last value; the folder of a package is the first value of -d."""
+    other = tmp_path / "other"
+    other.mkdir()
+    own = {"mecab_dic": "ipadic", "mecab_option": f'-M 9 -d none --dicdir="{other}" -M 1'}
+    folder = japanese(tmp_path, mecab_kwargs=own)
+    for name in ("char.def", "matrix.def", "unk.def"):
+        (other / name).write_bytes((folder / name).read_bytes())
+    (other / "words.csv").write_text("世界,0,0,-9000,new\n", encoding="utf-8")
+    tok = fst.Tokenizer(tokenizer(folder))
+    assert tok.tokenize("世界世界") == ["世", "##界", "世", "##界"]
+    assert tok.header["max_grouping_size"] == 1
+
+
+def test_other_files_of_a_dictionary(tmp_path: Path) -> None:
+    """Pipes and folders with the names of a dictionary's files are not read."""
+    folder = japanese(tmp_path)
+    os.mkfifo(folder / "a.dic")
+    (folder / "sys.dic").mkdir()
+    assert fst.Tokenizer(tokenizer(folder, dictionary=folder)).tokenize("ab") == ["ab"]
 
 
 def test_options_and_functions(tmp_path: Path) -> None:
@@ -96,7 +130,7 @@ def test_lines_and_options_of_mecab(tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    """`fst compile FOLDER --dictionary DIR` makes the table, and `fst explain` shows each word with its tokens."""
+    """`fst compile FOLDER --dictionary DIR` makes the table; `fst explain` shows each word with its tokens, and `fst info` the settings."""
     folder, table = japanese(tmp_path), tmp_path / "table.npz"
     call("compile", folder, "--dictionary", folder, "-o", table)
     assert call("explain", table, "ab ①世[MASK]").stdout.splitlines() == [
@@ -104,5 +138,10 @@ def test_command(tmp_path: Path) -> None:
         "word ①世  tokens 1 19 ##世 18",
         "word [MASK]  tokens [MASK] 4",
     ]
+    described = json.loads(call("info", table, "--json").stdout)
+    assert described["tokens"] == len(JAPANESE)
+    assert described["options"]["subword"] == "wordpiece"
+    assert "max_grouping_size" in call("info", table).stdout
+    assert "compare ids with those of the class of transformers" in call("verify", table, "--against", folder, table, code=1).stderr
     dot = fst.load(table).draw("ab世")
     assert "ab /150: ab" in dot
