@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from math import log
 from pathlib import Path
@@ -181,19 +180,19 @@ def mecab(
         raise ValueError(f"max_grouping_size={max_grouping_size:,}: it can be 1 to {MAX_GROUPING:,}")
     path = Path(folder)
     read = read_dictionary(path, user, encoding, skip_spaces=skip_spaces)
+    arrays, longest = lattice_arrays(read, path)
     settings = MecabSettings(
         kind=MecabTable.kind,
         words=len(read.entries.surfaces),
         unknowns=len(read.unknowns.surfaces),
-        longest=1,
+        longest=longest,
         max_grouping_size=max_grouping_size,
         bos_feature=read.bos_feature,
     )
-    arrays, longest = lattice_arrays(read, path)
     word_bytes, word_ends = stored(read.entries.surfaces + read.unknowns.surfaces)
     feature_bytes, feature_ends = stored(read.entries.features + read.unknowns.features)
     return MecabTable(
-        mecab_header(replace(settings, longest=longest)),
+        mecab_header(settings),
         word_bytes=word_bytes,
         word_ends=word_ends,
         feature_bytes=feature_bytes,
@@ -206,7 +205,7 @@ class Dictionary(NamedTuple):
     """The content of a folder of MeCab's dictionary."""
 
     entries: Entries
-    unknowns: Entries  # the entries of ``unk.def``
+    unknowns: Entries  # the entries of ``unk.def`` or ``unk.dic``
     categories: Categories
     matrix: NDArray[np.int16]
     bos_feature: str
@@ -220,7 +219,7 @@ def read_dictionary(
     skip_spaces: bool = True,
     with_features: bool = True,
 ) -> Dictionary:
-    """Read a dictionary from its sources or from its compiled files. The arguments are as in `mecab`.
+    """Read a dictionary from its sources or from its compiled files.
 
     Args:
         path: the folder.
@@ -261,11 +260,12 @@ def lattice_arrays(read: Dictionary, path: Path) -> tuple[dict[str, NDArray[Any]
     if longest > MAX_MECAB_LENGTH:
         raise UnsupportedError(f"{path}: a word has {longest:,} UTF-16 units; at most {MAX_MECAB_LENGTH:,} are possible")
     found = {name: number for number, name in enumerate(categories.names)}
+    own_file, other_file = (UNKNOWNS, CHARACTERS) if is_compiled(path) else ("unk.def", "char.def")
     for place, name in enumerate(unknowns.surfaces):
         if name not in found:
-            raise VocabularyError(f"{path / 'unk.def'}, entry {place + 1}: the category {quoted(name)} is not in char.def")
+            raise VocabularyError(f"{path / own_file}, entry {place + 1}: the category {quoted(name)} is not in {other_file}")
     if DEFAULT not in unknowns.surfaces:
-        raise VocabularyError(f"{path / 'unk.def'}: there is no entry for the category {DEFAULT}")
+        raise VocabularyError(f"{path / own_file}: there is no entry for the category {DEFAULT}")
     lists = [numbers[surface] for surface in entries.surfaces] + [len(numbers) + found[name] for name in unknowns.surfaces]
     columns = (np.array(one + other, np.int64) for one, other in zip(entries[1:4], unknowns[1:4], strict=True))
     words, ids, firsts = _lists(np.array(lists), *columns)

@@ -60,7 +60,7 @@ class Categories(NamedTuple):
 
     names: list[str]  # the names of the categories
     kinds: list[Kind]  # the distinct kinds of characters. The field `space` of a kind is True if the kind shares a category with U+0020.
-    kind_of: NDArray[np.int64]  # int64[65536], the kind of each code point. No file contains U+FFFF, so it has the default kind.
+    kind_of: NDArray[np.int64]  # int64[65536], the kind of each code point. No char.def contains U+FFFF, so it has the default kind.
 
 
 class Settings(NamedTuple):
@@ -74,14 +74,19 @@ class Settings(NamedTuple):
 def read_settings(folder: Path, encoding: str | None) -> Settings:
     """Read ``dicrc`` of a folder. `encoding`: the encoding of all files; None: the encoding in ``dicrc``, or else UTF-8."""
     path = folder / "dicrc"
-    found: Mapping[bytes, bytes] = {}
-    if path.exists():
-        matches = (SETTING.fullmatch(line) for line in _contents(path).split(b"\n"))
-        found = {match[1]: match[2] for match in matches if match}
+    found = settings_of(path)
     named = encoding or (found.get(b"dictionary-charset") or found.get(b"config-charset") or UTF_8.encode()).decode("ascii", "replace")
     need_encoding(named, folder)
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
     return Settings(named, bos or "BOS/EOS", unknown)
+
+
+def settings_of(path: Path) -> Mapping[bytes, bytes]:
+    """The settings of a file such as ``dicrc`` or ``mecabrc``; empty if it does not exist."""
+    if not path.exists():
+        return {}
+    matches = (SETTING.fullmatch(line) for line in _contents(path).split(b"\n"))
+    return {match[1]: match[2] for match in matches if match}
 
 
 def need_encoding(name: str, path: Path) -> None:

@@ -175,7 +175,7 @@ def _keys(path: Path, slots: NDArray[np.void]) -> Keys:
             raise _damaged(path, "its double array has a slot that belongs to no state")
         is_end = label == -1
         found.append((depth, parents[is_end], -base[at[is_end]] - 1))
-        spelled += depth * np.count_nonzero(is_end)
+        spelled += depth * int(np.count_nonzero(is_end))
         if spelled > MAX_TEXT:
             raise _damaged(path, f"its surfaces have more than {MAX_TEXT >> 20:,} MiB")
         states, nodes = base[at[~is_end]], count + np.arange(np.count_nonzero(~is_end))

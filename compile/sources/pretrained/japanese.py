@@ -17,7 +17,7 @@ from typing import Any
 
 from fst.compile.files import read_text
 from fst.compile.machines.segmentation.lattice import DEFAULT_GROUPING
-from fst.compile.machines.segmentation.mecab import MAX_FILE_BYTES
+from fst.compile.machines.segmentation.mecab import MAX_FILE_BYTES, settings_of
 from fst.compile.machines.segmentation.pieces import PieceModel
 from fst.compile.sources import live
 from fst.compile.sources.inputs import CONFIG, VOCABULARY
@@ -50,8 +50,9 @@ SENTENCEPIECE, PIECES = "sentencepiece", "spiece.model"
 OTHER_SUBWORDS = {SENTENCEPIECE: "SentencePiece begins each word with ▁, so 猫 becomes ▁猫"}
 TOGETHER = "do_lower_case with subword_tokenizer_type 'character'", "H\u0331 becomes ẖ, one character"
 UNCHANGED = "normalize_text false with subword_tokenizer_type 'character'", "① becomes 1 after words are found"
-# Options of MeCab. Those of the first tuple have no effect on words; of each other option, the last value counts.
-WITHOUT_EFFECT = ("-r", "--rcfile", "-O", "--output-format-type")
+# Options of MeCab. The last value of an option counts; the format has no effect on words.
+FORMAT = ("-O", "--output-format-type")
+SETTINGS = ("-r", "--rcfile")
 DICTIONARY = ("-d", "--dicdir")
 GROUPING = ("-M", "--max-grouping-size")
 
@@ -181,7 +182,7 @@ def _options(stated: Any) -> list[tuple[str, str]]:
             name, equals, value = name.partition("=")
         else:
             name, equals, value = name[:2], name[2:], name[2:]
-        if name not in (*WITHOUT_EFFECT, *DICTIONARY, *GROUPING):
+        if name not in (*FORMAT, *SETTINGS, *DICTIONARY, *GROUPING):
             raise UnsupportedError(f"mecab_option has {quoted(name)}, which may change words; expected -d, -r, -O or -M; {ELSE}")
         if not equals and not parts:
             raise ValueError(f"mecab_option has {quoted(name)} without a value")
@@ -189,6 +190,9 @@ def _options(stated: Any) -> list[tuple[str, str]]:
     for name, value in found:
         if name in GROUPING and not (value.isdecimal() and value.isascii() and 1 <= int(value) <= MAX_GROUPING):
             raise ValueError(f"mecab_option has {name} {quoted(value)}; expected 1 to {MAX_GROUPING:,}")
+    own = _last(found, SETTINGS)
+    if own is not None and Path(own).is_file() and settings_of(Path(own)).get(b"userdic"):
+        raise UnsupportedError(f"mecab_option has -r {quoted(own)}, whose userdic adds words; expected a file without userdic; {ELSE}")
     return found
 
 

@@ -85,6 +85,14 @@ def test_last_options_of_mecab(tmp_path: Path) -> None:
     assert tok.header["max_grouping_size"] == 1
 
 
+def test_words_of_a_user(tmp_path: Path) -> None:
+    """A file of settings that names a user's dictionary is refused, because MeCab then has more words."""
+    (tmp_path / "rc").write_text("; dicdir = a\nuserdic = own.dic\n", encoding="utf-8")
+    folder = japanese(tmp_path, mecab_kwargs={"mecab_option": f'-r "{tmp_path / "rc"}"'})
+    with pytest.raises(fst.UnsupportedError, match="whose userdic adds words; expected a file without userdic"):
+        tokenizer(folder, dictionary=folder)
+
+
 def test_other_files_of_a_dictionary(tmp_path: Path) -> None:
     """Pipes and folders with the names of a dictionary's files are not read."""
     folder = japanese(tmp_path)
