@@ -125,6 +125,7 @@ def test_stand_in(tmp_path: Path) -> None:
         ({"token_type": [1]}, "tokenizer.ggml.token_type has 1 elements; expected "),
         ({"tokens": ["a", "a"], "token_type": [1, 1]}, "tokenizer.ggml.tokens contains 'a' twice; "),
         ({"tokens": ["ab", "bc"], "token_type": [3, 3]}, "special tokens 'ab' and 'bc' may overlap in a text"),
+        ({"tokens": ["aab", "aaa"], "token_type": [3, 3]}, "special tokens 'aaa' and 'aab' may overlap in a text"),
         ({"tokens": ["a", "b" * 5000], "token_type": [1, 3]}, "the squared lengths of special tokens have the sum 25,000,000; "),
         ({"tokens": ["<EOT>", "a"], "token_type": [1, 1]}, "token '<EOT>' is ordinary by its type, and special by its name"),
     ],

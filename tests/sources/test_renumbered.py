@@ -91,6 +91,11 @@ FOLDERS: dict[str, Any] = {
     "Marian": lambda folder: marian(folder, ">>fra<<", ">>deu<<", model_max_length=512),
     "Marian with tokens of unknown characters": lambda folder: marian(folder, "世", "世界", "漢字漢"),
     "Marian without ids for some pieces": lambda folder: marian(folder, lacks="b"),
+    "Marian with added tokens": lambda folder: marian(
+        folder,
+        added_tokens_decoder={"900": {"content": "__xx__", "special": True}, "901": {"content": "  "}},
+        additional_special_tokens=["", "ab"],
+    ),
     "M2M-100": lambda folder: with_vocabulary(folder, "M2M100Tokenizer", additional_special_tokens=LANGUAGES, src_lang="fr"),
     "M2M-100 of merges": lambda folder: with_vocabulary(folder, "M2M100Tokenizer", "bpe", additional_special_tokens=LANGUAGES),
     "M2M-100 without listed languages": lambda folder: with_vocabulary(folder, "M2M100Tokenizer", language_codes="wmt21"),
@@ -142,7 +147,7 @@ DAMAGED = {
     "a huge id": ({VOCABULARY: '{"<unk>": 99999999999999999999}'}, "expected 0 to 0"),
     "a number that is no id": ({VOCABULARY: '{"<unk>": 0.5}'}, "has the id 0.5"),
     "a surrogate": ({VOCABULARY: '{"\\ud800": 0}'}, "is not text"),
-    "no unknown token": ({VOCABULARY: '{"a": 0, "</s>": 1, "<pad>": 2}'}, "lacks '<unk>'"),
+    "no unknown token": ({VOCABULARY: '{"a": 0, "</s>": 1, "<pad>": 2}'}, ": the vocabulary lacks '<unk>'"),
     "no model": ({MODEL: ""}, "source.spm is empty|not a model"),
 }
 
@@ -182,6 +187,18 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a part of the languages": (
         lambda folder: with_vocabulary(folder, "M2M100Tokenizer", additional_special_tokens=["__fr__"]),
         "added token '__fr__' has the id .*, that of '__af__'",
+    ),
+    "a language in the vocabulary": (
+        lambda folder: with_vocabulary(folder, "M2M100Tokenizer", "unigram", "__fr__"),
+        "token '__fr__' has the ids .* and .*; expected one id",
+    ),
+    "an added token with two ids": (
+        lambda folder: marian(folder, added_tokens_decoder={"7": {"content": "</s>"}}),
+        "token '</s>' has the ids 0 and 7; expected one id",
+    ),
+    "numbers of pieces without an id": (
+        lambda folder: marian(folder, lacks="b", added_tokens_decoder={"4194303": {"content": "("}}),
+        "pieces have no id, and the highest id is 4,194,303; expected a sum of at most 4,194,303",
     ),
     "words": (lambda folder: with_vocabulary(folder, "M2M100Tokenizer", "word"), "a model of the kind word"),
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.rows import MAX_OUTPUT
 from fst.automata.trie import Ints
 from fst.compile.machines.unigram import aho_corasick
 from fst.compile.machines.unigram.aho_corasick import byte_trie, trie_of
@@ -122,6 +123,9 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
     added, by = line.normalizer(source.added)
     first_unnamed = 1 + max(len(model.names) - 1, *added.ids.values()) if added.ids else len(model.names)
+    if model.unnamed and first_unnamed + len(model.unnamed) - 1 > MAX_OUTPUT:
+        found = f"{len(model.unnamed):,} pieces have no id, and the highest id is {first_unnamed - 1:,}"
+        raise UnsupportedError(f"{found}; expected a sum of at most {MAX_OUTPUT:,}; add the pieces to the vocabulary, or lower the id")
     unnamed = _spelled(line, ((name, first_unnamed + number) for number, (name, _) in enumerate(model.unnamed)))
     usable = [*_usable(model, line), *unnamed]
     split, restarts = _splitter(model, line, usable)

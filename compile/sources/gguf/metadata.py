@@ -40,7 +40,7 @@ class Vocabulary:
         self.tokens = [token or f"[EMPTY_{number}]" for number, token in enumerate(listed)]
         types = self._list("token_type", int)
         self.types = types or [NORMAL] * len(self.tokens)
-        self.scores = [*map(float, self._list("scores", float))]
+        self.scores: list[float] = self._list("scores", float)
         self.ids = {token: number for number, token in enumerate(self.tokens)}
         self._check()
 
@@ -122,7 +122,8 @@ def _need_apart(special: Sequence[str]) -> None:
     squares = sum(len(token) ** 2 for token in special)
     if squares > MOST_SQUARES:
         raise UnsupportedError(f"the squared lengths of special tokens have the sum {squares:,}; expected at most {MOST_SQUARES:,}")
-    beginnings = {token[:size]: token for token in special for size in range(1, len(token))}
+    listed = sorted(special, key=lambda token: len({*token}) > 1)  # a beginning of several tokens is that of a run only if all are runs
+    beginnings = {token[:size]: token for token in listed for size in range(1, len(token))}
     for token in special:
         for size in range(1, len(token)):
             other = beginnings.get(token[-size:])

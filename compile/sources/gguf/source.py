@@ -145,5 +145,3 @@ KINDS: Mapping[str, Callable[[Vocabulary], Document | Source[Any]]] = {
     "t5": unigram.source,
     "rwkv": rwkv.source,
 }
-
-

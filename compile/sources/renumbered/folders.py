@@ -182,8 +182,8 @@ def _made(folder: Path, make: Callable[[], Source[Model]]) -> Source[Model]:
         return make()
     except UnsupportedError as error:
         raise UnsupportedError(f"{folder}: {str(error).removesuffix(f'; {ELSE}')}") from None
-    except VocabularyError:
-        raise
+    except VocabularyError as error:
+        raise VocabularyError(str(error) if str(error).startswith(str(folder)) else f"{folder}: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {reason(error)}") from None
 
@@ -203,10 +203,10 @@ def _outcome(folder: Path, name: str, model: str, files: Files) -> Source[Model]
     parts = Parts(_model(folder / model), ids, config, tokens)
     more = family.more(parts)
     added = _added(parts, [*map(AddedToken, family.extras(config)), *tokens.extras])
-    _need_apart(more, added)
     known = {**ids, **more}
+    _need_apart(ids, more, added)
     special = [token.content for token in (*tokens.named.values(), *tokens.extras)] + [*family.extras(config)]
-    skipped = {added[content] for content in special} | {number for token, number in added.items() if _is_special(parts, token)}
+    skipped = {added[content] for content in special if content}
     by = Vocabulary(known, tokens.content("unk_token"), added, tuple(skipped), family.codes)
     files = replace(files, config={**family.usual, **config})
     settings = replace(NO_SETTINGS, **pretrained.settings(files, OTHER_INPUTS, tokens, is_class_known=True))
@@ -214,17 +214,17 @@ def _outcome(folder: Path, name: str, model: str, files: Files) -> Source[Model]
     return of_model(parts.model, by, _around(family.prefix(parts), end), settings, TRANSFORMERS)
 
 
-def _need_apart(more: Ids, added: Ids) -> None:
-    """Refuse an added token with the id of a token of a language, and a token of a language with two ids."""
+def _need_apart(ids: Ids, more: Ids, added: Ids) -> None:
+    """Refuse an added token with the id of a token of a language, and a token with two ids."""
     languages = {number: token for token, number in more.items()}
     for token, number in added.items():
-        if languages.get(number, token) != token or more.get(token, number) != number:
-            found = f"added token {quoted(token)} has the id {number}, that of {quoted(languages.get(number, token))}"
+        if languages.get(number, token) != token:
+            found = f"added token {quoted(token)} has the id {number}, that of {quoted(languages[number])}"
             raise UnsupportedError(f"{found}; expected all languages, in the order of the class")
-
-
-def _is_special(parts: Parts, content: str) -> bool:
-    return any(token.content == content and token.special for token in parts.tokens.numbered.values())
+    for token, number in (*more.items(), *added.items()):
+        other = ids.get(token, more.get(token, number))
+        if other != number:
+            raise UnsupportedError(f"token {quoted(token)} has the ids {other} and {number}; expected one id")
 
 
 def _added(parts: Parts, extras: list[AddedToken]) -> Ids:
@@ -234,7 +234,7 @@ def _added(parts: Parts, extras: list[AddedToken]) -> Ids:
     flagged = next((token for token in tokens if token.single_word or token.lstrip or token.rstrip), None)
     if flagged is not None:
         raise UnsupportedError(f"added token {quoted(flagged.content)} has single_word, lstrip or rstrip; expected none of them")
-    ids = {numbered[number].content: number for number in sorted(numbered)}
+    ids = {numbered[number].content: number for number in sorted(numbered) if numbered[number].content}
     size = len({**parts.ids, **ids})
     for token in tokens:
         if token.content and token.content not in ids:

@@ -420,7 +420,7 @@ class UnigramTable(PretokenTable):
 
     def _prove_unnamed(self, scored: int) -> None:
         """Prove that tokens without an id are normal tokens, and that their numbers are valid."""
-        need(self.first_unnamed + len(self.unnamed) <= MAX_OUTPUT, f"{len(self.unnamed)} tokens without an id are too many")
+        need(self.first_unnamed + len(self.unnamed) - 1 <= MAX_OUTPUT, f"{len(self.unnamed)} tokens without an id are too many")
         types = self.types[scored - len(self.unnamed) :]
         need_none(types != viterbi.NORMAL, lambda token: f"token {token} without an id is of type {types[token]}; expected 1")
 
