@@ -95,7 +95,10 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
         return
     begin = 0
     for char in text:
-        found = (f"{names.get(number, 'no id')} {tables.path_scores[number]:.4g}" for _, number in tokens_at(tables.trie, piece, begin))
+        found = (
+            f"{names.get(number) or f'{_shown(piece[begin:end].decode(), tables)} (no id)'} {tables.path_scores[number]:.4g}"
+            for end, number in tokens_at(tables.trie, piece, begin)
+        )
         yield f"  {_shown(char, tables)}  tokens from here: {', '.join(found) or 'none'}"
         begin += len(char.encode())
     total = 0.0

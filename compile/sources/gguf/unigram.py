@@ -3,7 +3,7 @@
 As in `sentencepiece`, a charsmap replaces strings, spaces become ▁, and the path with the greatest sum of scores is found in a whole part
 between special tokens; sums are float64. The differences are:
 
-- At the start of a string that begins user-defined tokens, this string is kept, and no other string is replaced.
+- Where a text contains the beginning of a user-defined token, this beginning is kept, and no other string is replaced.
 - User-defined tokens have the score 0, and tokens of the type UNUSED occur in texts.
 - With `remove_extra_whitespaces`, ▁ is also added before texts without `add_space_prefix`.
 """
