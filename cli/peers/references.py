@@ -45,8 +45,8 @@ def reference(path: Path) -> Reference:
         raise UnsupportedError(f"{what}; compare ids with those of the class of transformers, in Python")
     found = files(path)[0]
     if renumbered.is_side(path) or (path.is_dir() and found.name != DOCUMENT and any(map(Path.is_file, (path / IDS, path / DICTIONARY)))):
-        found = f"{path} has ids from a vocabulary next to its model"
-        raise UnsupportedError(f"{found}, and no library here gives them; compare with its class in transformers")
+        has = f"{path} has ids from a vocabulary next to its model"
+        raise UnsupportedError(f"{has}, and no library here gives them; compare with its class in transformers")
     if path.is_dir() and kind(found) == PIECES and sentencepiece.names_class(path):
         raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
     return REFERENCES[kind(found)](found)

@@ -56,6 +56,20 @@ def test_live_reference(name: str, tmp_path: Path) -> None:
     assert own.special_tokens_map == reference.special_tokens_map
 
 
+@pytest.mark.parametrize("name", ["phobert", "ctrl"])
+def test_numbered_tokens(name: str, tmp_path: Path) -> None:
+    """An added token with a number has this id, also after a gap, and is decoded even if its flag is special, as in `transformers`."""
+    transformers = pytest.importorskip("transformers", reason="the reference for folders")
+    numbered = {"500": {"content": "<new>", "special": True}, "501": {"content": "<x>"}}
+    files = {**FOLDERS[name], **configured({"phobert": "Phobert", "ctrl": "CTRL"}[name], added_tokens_decoder=numbered)}
+    tok = fst.Tokenizer(bpe(write(tmp_path, files)))
+    reference = getattr(transformers, files["tokenizer_config.json"]["tokenizer_class"]).from_pretrained(tmp_path)
+    for text in ("low <new> the", "<new><x>", "<x> low"):
+        ids = reference(text)["input_ids"]
+        assert tok.encode(text).tolist() == ids
+        assert tok.decode(ids) == reference.decode(ids, skip_special_tokens=True)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_spans(name: str, tmp_path: Path) -> None:
     """The span of a token contains its name without separator or suffix, and the spans of unknown tokens lie between these."""

@@ -124,8 +124,8 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     added, by = line.normalizer(source.added)
     first_unnamed = 1 + max(len(model.names) - 1, *added.ids.values()) if added.ids else len(model.names)
     if model.unnamed and first_unnamed + len(model.unnamed) - 1 > MAX_OUTPUT:
-        found = f"{len(model.unnamed):,} pieces have no id, and the highest id is {first_unnamed - 1:,}"
-        raise UnsupportedError(f"{found}; expected a sum of at most {MAX_OUTPUT:,}; add the pieces to the vocabulary, or lower the id")
+        has = f"{len(model.unnamed):,} pieces have no id, and the highest id is {first_unnamed - 1:,}"
+        raise UnsupportedError(f"{has}; expected a sum of at most {MAX_OUTPUT:,}; add the pieces to the vocabulary, or lower the id")
     unnamed = _spelled(line, ((name, first_unnamed + number) for number, (name, _) in enumerate(model.unnamed)))
     usable = [*_usable(model, line), *unnamed]
     split, restarts = _splitter(model, line, usable)

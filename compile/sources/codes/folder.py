@@ -226,7 +226,7 @@ def _source(folder: Path, family: CodesFamily, files: Files, splitter: Mapping[s
     unk_token = tokens.content("unk_token")
     if unk_token not in names:
         raise ValueError(f"unk_token is {quoted(unk_token)}; expected a token of {family.files[1]}")
-    added = tokens.added_to((), names)
+    added = tokens.added_in_python(names)
     for token in added:
         flags = [flag for flag in CONTEXTUAL if token[flag]]
         if flags:
@@ -236,7 +236,7 @@ def _source(folder: Path, family: CodesFamily, files: Files, splitter: Mapping[s
     return Source(
         model_of(merges, names, unk_token, family.name),
         TextPipeline((), (splitter,)),
-        added_tokens(added, names),
+        added_tokens(added, ids),
         family.templates(tokens, ids),
         replace(NO_SETTINGS, decoder=family.decoder, **settings),
         reference=FAIRSEQ if family is PLAIN else TRANSFORMERS,

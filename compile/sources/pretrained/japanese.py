@@ -95,8 +95,8 @@ def _read(folder: Path, dictionary: str | Path | None) -> Source[PieceModel]:
     options = _options(words.get("mecab_option"))
     tokens = _vocabulary(folder / VOCABULARY)
     specials = special_tokens(files.config, files.specials, files.added, {}, BERT_NAMES, ())
-    parts = [_plain(part) for part in specials.added_to((), tokens)]
-    added = added_tokens(parts, tokens)
+    parts = [_plain(part) for part in specials.added_in_python(tokens)]
+    added = added_tokens(parts, {part["content"]: part["id"] for part in parts})
     ids = {**tokens, **added.ids}
     kept = _never_split(files.config, specials) if lowercase else ()
     place = _dictionary(dictionary, words.get("mecab_dic", USUAL_PACKAGE), options)

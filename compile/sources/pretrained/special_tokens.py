@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any
 
 from fst.compile.text.components import field_of, mapping
-from fst.errors import listed, quoted
+from fst.errors import UnsupportedError, listed, quoted
 
 Json = Mapping[str, Any]
 # The names that exist in all classes, in the order in which their tokens are added.
@@ -60,6 +60,29 @@ class SpecialTokens:
             if token.content:
                 ids.setdefault(token.content, len(ids))
         return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
+
+    def added_in_python(self, vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
+        """All added tokens with their ids, in a class that runs in Python: a numbered token has its number; any other token has its id in
+        the vocabulary, or follows all tokens. Only tokens with a name and `extras` are special.
+
+        Raises:
+            UnsupportedError: a token has two ids, or two tokens have the same id.
+        """
+        ids = {token.content: number for number, token in sorted(self.numbered.items()) if token.content}
+        others = [*self.named.values(), *self.extras]
+        tokens = {token.content: token for token in (*others, *self.numbered.values())}
+        special, size = {token.content for token in others}, len({**vocabulary, **ids})
+        for content in (token.content for token in others):
+            if content and content not in ids:
+                ids[content] = vocabulary.get(content, size)
+                size += content not in vocabulary
+        names = {number: content for content, number in vocabulary.items()}
+        for content, number in ids.items():
+            if vocabulary.get(content, number) != number:
+                raise UnsupportedError(f"token {quoted(content)} has the ids {vocabulary[content]} and {number}; expected one id")
+            if (other := names.setdefault(number, content)) != content:
+                raise UnsupportedError(f"tokens {quoted(other)} and {quoted(content)} have the id {number}; expected an id for each")
+        return [{"id": number, **replace(tokens[content], special=content in special).listed()} for content, number in ids.items()]
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
         """The tokens to add: first the numbered tokens that are missing or have other flags, then the other missing tokens.

@@ -29,7 +29,7 @@ from fst.compile.sources.inputs import (
 )
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.folder import ELSE, OTHER_INPUTS, Files
-from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens, special_tokens
+from fst.compile.sources.pretrained.special_tokens import AddedToken, special_tokens
 from fst.compile.sources.renumbered import vocabularies
 from fst.compile.sources.renumbered.languages import M2M100, M2M100_CODES, MUSTC
 from fst.compile.sources.renumbered.source import Vocabulary, of_model
@@ -53,7 +53,6 @@ class Parts:
     model: SentencePieceModel
     ids: Ids  # the ids of the vocabulary
     config: Json  # tokenizer_config.json
-    tokens: SpecialTokens  # the special tokens
 
 
 @dataclass(frozen=True)
@@ -200,13 +199,16 @@ def _outcome(folder: Path, name: str, model: str, files: Files) -> Source[Model]
         raise VocabularyError(f"{folder} lacks {path.name}, which its class needs; add it")
     ids = vocabularies.of_json(path)
     tokens = special_tokens(config, files.specials, files.added, {}, family.names, ())
-    parts = Parts(_model(folder / model), ids, config, tokens)
+    parts = Parts(_model(folder / model), ids, config)
     more = family.more(parts)
-    added = _added(parts, [*map(AddedToken, family.extras(config)), *tokens.extras])
-    known = {**ids, **more}
+    found = replace(tokens, extras=[*map(AddedToken, family.extras(config)), *tokens.extras]).added_in_python(ids)
+    flagged = next((token["content"] for token in found if any(token[flag] for flag in ("single_word", "lstrip", "rstrip"))), None)
+    if flagged is not None:
+        raise UnsupportedError(f"added token {quoted(flagged)} has single_word, lstrip or rstrip; expected none of them")
+    added = {token["content"]: token["id"] for token in found}
     _need_apart(ids, more, added)
-    special = [token.content for token in (*tokens.named.values(), *tokens.extras)] + [*family.extras(config)]
-    skipped = {added[content] for content in special if content}
+    known = {**ids, **more}
+    skipped = {token["id"] for token in found if token["special"]}
     by = Vocabulary(known, tokens.content("unk_token"), added, tuple(skipped), family.codes)
     files = replace(files, config={**family.usual, **config})
     settings = replace(NO_SETTINGS, **pretrained.settings(files, OTHER_INPUTS, tokens, is_class_known=True))
@@ -215,32 +217,16 @@ def _outcome(folder: Path, name: str, model: str, files: Files) -> Source[Model]
 
 
 def _need_apart(ids: Ids, more: Ids, added: Ids) -> None:
-    """Refuse an added token with the id of a token of a language, and a token with two ids."""
+    """Refuse an added token with the id of a token of a language, and a token of a language with two ids."""
     languages = {number: token for token, number in more.items()}
     for token, number in added.items():
         if languages.get(number, token) != token:
             found = f"added token {quoted(token)} has the id {number}, that of {quoted(languages[number])}"
             raise UnsupportedError(f"{found}; expected all languages, in the order of the class")
-    for token, number in (*more.items(), *added.items()):
-        other = ids.get(token, more.get(token, number))
+    for token, number in more.items():
+        other = ids.get(token, added.get(token, number))
         if other != number:
             raise UnsupportedError(f"token {quoted(token)} has the ids {other} and {number}; expected one id")
-
-
-def _added(parts: Parts, extras: list[AddedToken]) -> Ids:
-    """The ids of the added tokens: a numbered token has its number; other tokens have their id in the vocabulary, or follow all tokens."""
-    numbered = parts.tokens.numbered
-    tokens = [*numbered.values(), *parts.tokens.named.values(), *extras]
-    flagged = next((token for token in tokens if token.single_word or token.lstrip or token.rstrip), None)
-    if flagged is not None:
-        raise UnsupportedError(f"added token {quoted(flagged.content)} has single_word, lstrip or rstrip; expected none of them")
-    ids = {numbered[number].content: number for number in sorted(numbered) if numbered[number].content}
-    size = len({**parts.ids, **ids})
-    for token in tokens:
-        if token.content and token.content not in ids:
-            ids[token.content] = parts.ids.get(token.content, size)
-            size += token.content not in parts.ids
-    return ids
 
 
 def _around(prefix: tuple[int, ...], end: int) -> Templates:
