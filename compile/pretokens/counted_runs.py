@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
+from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.code_points import Set
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, Node, Repeat, Sequence, walk
 from fst.compile.pretokens.automata import Automaton
+from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.text.counted_runs import MAX_CODES, CountedRuns
+from fst.text.counted_runs import MAX_CODES, MAX_MARKS, CountedRuns
 from fst.text.splitter import DEAD, START, Splitter
 
 SEVERAL = "the pattern has several look-aheads that count different characters, or by different numbers"
@@ -128,6 +130,8 @@ class Counting:
         after = [number for number in range(classes + 1) if number not in inside]
         passed = {number: tuple(bool(holds(look.tail, inside[0], number)) for look in found) for number in after}
         numbers = {answers: kind for kind, answers in enumerate(dict.fromkeys(passed.values()))}
+        if len(inside) * len(numbers) * period > MAX_CODES or len(inside) + len(numbers) > MAX_MARKS:
+            raise UnsupportedError(f"the pattern counts characters by more than {MAX_CODES} different ends, or tells apart too many of them")
         kinds = np.array([numbers[passed[number]] if number in passed else 0 for number in range(classes + 1)])
         sizes = np.array([len(numbers) * period if number in inside else 1 for number in range(classes)])
         passes = [[answers[place] for answers in numbers] for place in range(len(found))]
@@ -167,15 +171,13 @@ class Counting:
         count = len(self.members)
         marks = self.kinds[:-1] + count
         marks[self.members] = np.arange(count)
-        if count * self.count_of_kinds * self.period > MAX_CODES:
-            raise UnsupportedError(f"the pattern counts characters by more than {MAX_CODES} different ends")
         return CountedRuns(marks.astype(np.uint8)[classes_of_codes], count, self.count_of_kinds, int(self.kinds[-1]), self.period)
 
     def virtual_classes(self) -> list[int]:
         """The new class of each virtual code."""
         return [self.new_class(*each) for each in product(self.members, range(self.count_of_kinds), range(self.period))]
 
-    def consistent(self, automaton: Automaton) -> Automaton:
+    def consistent(self, automaton: Automaton, budget: Budget) -> Automaton:
         """The automaton, restricted to sequences of new classes that occur in texts.
 
         A search is over before a class that cannot follow. There, an end is reported: so a match that ends in all texts that occur is known
@@ -186,6 +188,7 @@ class Counting:
         steps = automaton.steps()
         waiting = [*numbers]
         for state, last in waiting:  # the loop appends to `waiting`
+            budget.take(self.size + 1)
             row = []
             follows = [self._follows(last, symbol) for symbol in range(self.size + 1)]
             for symbol, (target, is_end) in enumerate(steps[state]):
@@ -203,22 +206,25 @@ class Counting:
         targets = np.where(alive[targets], targets, DEAD)
         return Automaton(targets, (ends | np.array(impossible)) & alive[:, None])
 
+    @Lazy
+    def _old(self) -> list[int]:
+        """The class that was divided into each new class."""
+        divided: list[int] = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)).tolist()
+        return divided
+
     def _last(self, symbol: int) -> int:
         """The new class itself if it is one of a member; otherwise `NO_MEMBER`."""
-        return symbol if symbol < self.size and self._old(symbol) in self.members else NO_MEMBER
-
-    def _old(self, symbol: int) -> int:
-        return int(np.searchsorted(self.first, symbol, side="right")) - 1
+        return symbol if symbol < self.size and self._old[symbol] in self.members else NO_MEMBER
 
     def _follows(self, last: int, symbol: int) -> bool:
         """Whether a new class, or the end of a text, can follow the member `last`."""
         if last == NO_MEMBER:
             return True
-        kind, rest = divmod(last - int(self.first[self._old(last)]), self.period)
+        kind, rest = divmod(last - int(self.first[self._old[last]]), self.period)
         if self._last(symbol) == NO_MEMBER:
-            old = self._old(symbol) if symbol < self.size else len(self.kinds) - 1
+            old = self._old[symbol] if symbol < self.size else len(self.kinds) - 1
             return rest == 1 % self.period and int(self.kinds[old]) == kind
-        after, next_rest = divmod(symbol - int(self.first[self._old(symbol)]), self.period)
+        after, next_rest = divmod(symbol - int(self.first[self._old[symbol]]), self.period)
         return after == kind and next_rest == (rest - 1) % self.period
 
 
@@ -274,7 +280,7 @@ def _extended(plain: Splitter, counting: Splitter) -> tuple[NDArray[np.uint8], N
     marks = runs.marks.astype(np.int64) - runs.members + len(distinct)
     marks[inside] = numbers
     codes = runs.kinds * runs.period
-    if len(distinct) + runs.kinds > 256 or len(distinct) * codes > MAX_CODES:
+    if len(distinct) + runs.kinds > MAX_MARKS or len(distinct) * codes > MAX_CODES:
         raise UnsupportedError(f"splits in sequence tell apart {len(distinct)} kinds of characters in runs that one of them counts")
     new = CountedRuns(marks.astype(np.uint8), len(distinct), runs.kinds, runs.end, runs.period)
     virtual = counting.classes[CODE_POINTS:].reshape(runs.members, codes)[distinct >> 8].ravel()

@@ -62,7 +62,7 @@ def splitter(
     automaton = Automaton(*_arrays(alphabet.automaton(alphabet.program(tree))))
     if automaton.ends[START].any():
         raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
-    automaton = counting.consistent(automaton) if counting else automaton
+    automaton = counting.consistent(automaton, budget) if counting else automaton
     targets, ends = minimal(automaton.targets, automaton.ends)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(moves[:, :-1])
@@ -104,9 +104,10 @@ class Alphabet:
     def counting(self, tree: Node) -> Counting | None:
         """The division of the classes for look-aheads that count; None if the tree has no such look-ahead."""
         by_set = {node.edges.tobytes(): self.held[id(node)] for node in walk(tree) if isinstance(node, Characters)}
+        programs = dict[int, Program]()  # by the `id` of a tail
 
         def holds(tail: Node, before: int, symbol: int) -> bool | None:
-            instructions = self.program(tail)
+            instructions = programs.get(id(tail)) or programs.setdefault(id(tail), self.program(tail))
             pending = Pending(frozenset([instructions.start]), negative=False)
             left = Stepper(instructions, self.budget).advance(frozenset([pending]), before, symbol)
             return None if left else left is not None

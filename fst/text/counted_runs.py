@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import CODE_POINTS
 
 MAX_CODES = 1 << 12  # maximum number of virtual codes
+MAX_MARKS = 1 << 8  # maximum number of members and kinds together, because a mark is a byte
 KEYS = ["end", "kinds", "marks", "members", "period", "starts"]
 
 
@@ -79,7 +80,7 @@ class CountedRuns:
         if any(type(size) is not int or not 0 <= size <= MAX_CODES for size in sizes):
             raise ValueError(f"the sizes of counted runs are {sizes!r}; expected integers from 0 to {MAX_CODES}")
         members, kinds, end, period = sizes
-        if not 0 < members * kinds * period <= MAX_CODES or members + kinds > 256 or end >= kinds:
+        if not 0 < members * kinds * period <= MAX_CODES or members + kinds > MAX_MARKS or end >= kinds:
             raise ValueError(f"counted runs have {members} members, {kinds} kinds, the period {period} and the end {end}")
         starts = _numbers(stored["starts"], CODE_POINTS)
         marks = _numbers(stored["marks"], members + kinds)

@@ -95,6 +95,7 @@ def test_behaviors_are_those_of_the_reference(pattern: str, behavior: str, inver
     hold_on_all(parts, texts_over("1a ", 6))
 
 
+MANY_MEMBERS = f"a(?=[一-龥]+b)|[一-龥]|{'|'.join(f'[一-龥]{chr(code)}' for code in range(0x4E00, 0x4F2C))}"
 digits = some.sampled_from([r"\d", r"\p{N}", "[0-9]", "[a1]"])
 counts = some.builds(
     lambda digit, count, sign, before, end: f"{digit * before}(?:{digit}{{{count}}}){sign}{end.replace('D', digit)}",
@@ -133,6 +134,9 @@ def test_any_look_ahead_cuts_as_by_the_reference(chosen: list[str], texts: list[
         ([NUMBERS, GROUPS], "the second of which counts characters in runs that the first one cuts"),
         ([THOUSANDS, r"(?=(\d{2})+(?!\d))"], "several look-aheads that count different characters"),
         ([r"(?=(\d{3})+(?!\d))\d|(?=(\d{2})+(?!\d))\d"], "several look-aheads that count different characters"),
+        ([r"(?=(((?:\d{1000}){1000}){1000})+(?!\d))"], "counts characters by more than 4096 different ends"),
+        pytest.param([r"(?=((?:\d{200}){20})+(?!\d))"], "more than 2,000,000 steps", marks=pytest.mark.slow),
+        pytest.param([MANY_MEMBERS], "too many of them", marks=pytest.mark.slow),
         ([r"\d(?=(\d{3})+\s+x)"], "look-ahead that depends on more than one character"),
     ],
 )
