@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from fst.compile.text import pre_tokenizers
+from fst.compile.text import pattern_splits, pre_tokenizers
 from fst.compile.text.characters import reference
-from fst.compile.text.components import COUNT, FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
+from fst.compile.text.components import COUNT, FLAG, FLAG_OR_NULL, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.header import PREFIX_SPACE
 
 KNOWN: Fields = {
-    **pre_tokenizers.KNOWN,
-    "Split": {"pattern": MAPPING, "behavior": STRING, "invert": FLAG},
-    "CharDelimiterSplit": {"delimiter": STRING},
+    **pre_tokenizers.BY_PATTERNS,
     "FixedLength": {"length": COUNT},
     "ByteLevel": {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG_OR_NULL},
 }
@@ -71,12 +69,10 @@ def steps(part: Component) -> Parts:
         prefixed = (PREFIX_SPACE,) if part["add_prefix_space"] else ()
         split = () if part["use_regex"] is False else (_split(GPT2),)
         return (*prefixed, *split, BYTES)
-    if kind == "Split":
+    if pattern_splits.is_pattern(part):
         return (_checked(part),)
-    if kind == "CharDelimiterSplit":
-        return (_checked({**_split("", "Removed"), "pattern": {"String": part["delimiter"]}}),)
     if kind == "FixedLength":
-        return (_split(f"[\\s\\S]{{1,{part['length']}}}"),)
+        return (_split(f"{pattern_splits.EVERY}{{1,{_length(part)}}}"),)
     if kind == "Digits":
         return (_split(_class("numeric"), "Isolated" if part["individual_digits"] else "Contiguous"),)
     if kind == "Punctuation":
@@ -92,13 +88,16 @@ def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
 
 
 def _checked(part: Component) -> dict[str, Any]:
-    """Check the pattern and the behavior of a Split, and return the Split."""
-    pattern = part["pattern"]
-    if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
-        raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
-    if "" in pattern.values() and not (part["behavior"] == "Removed" and part["invert"]):  # an empty match before each character
-        return _split(r"[\s\S]")
-    return {**part, "behavior": _behavior(part)}
+    """Check the pattern and the behavior of a Split or CharDelimiterSplit, and return it as a Split."""
+    split = pattern_splits.as_split(part)
+    return {**split, "behavior": _behavior(split)}
+
+
+def _length(part: Component) -> int:
+    length: int = part["length"]
+    if isinstance(length, bool) or length < 1:
+        raise ValueError(f"length of pre_tokenizer FixedLength is {quoted(length)}; expected a positive integer")
+    return length
 
 
 def _behavior(part: Component) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -52,19 +53,19 @@ def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]
 
     A pipeline that no alphabet expresses gets the alphabet of its normalized text.
     """
-    try:
-        return _folded(json.dumps([[*normalizers], [*pre_tokenizers]])) if not is_cut else _in_steps(pre_tokenizers, is_cut=True)
-    except UnsupportedError:
-        return _in_steps(pre_tokenizers)
-
-
-def _in_steps(pre_tokenizers: Sequence[Component], *, is_cut: bool = False) -> Folded:
-    return Folded(normalization(()), of_normalized(pre_tokenizers, is_cut=is_cut), is_whole=False)
+    return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]), is_cut)
 
 
 @lru_cache(maxsize=KEPT_PIPELINES)
-def _folded(described: str) -> Folded:
+def _folded(described: str, is_cut: bool) -> Folded:
     normalizers, pre_tokenizers = json.loads(described)
+    if not is_cut:
+        with suppress(UnsupportedError):
+            return _combined(normalizers, pre_tokenizers)
+    return Folded(normalization(()), of_normalized(pre_tokenizers, is_cut=is_cut), is_whole=False)
+
+
+def _combined(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]) -> Folded:
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
     first, last = normal.first, normal.second.then(split)

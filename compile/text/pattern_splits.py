@@ -6,18 +6,18 @@ Other patterns, such as ``Br?|C``, depend on more characters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from fst.compile.patterns import parser
 from fst.compile.patterns.code_points import Set, difference, intersection, union
 from fst.compile.patterns.tree import Atomic, Characters, Choice, Node, Repeat
 from fst.compile.patterns.tree import Sequence as Several
-from fst.compile.text.components import MAPPING, STRING, Component, Fields, kind_of
+from fst.compile.text.components import FLAG, MAPPING, STRING, Component, Fields, kind_of
 from fst.errors import UnsupportedError, quoted
 
 DELIMITER = "CharDelimiterSplit"
-KNOWN: Fields = {"Split": {"pattern": MAPPING, "behavior": STRING, "invert": (bool, "true or false")}, DELIMITER: {"delimiter": STRING}}
+KNOWN: Fields = {"Split": {"pattern": MAPPING, "behavior": STRING, "invert": FLAG}, DELIMITER: {"delimiter": STRING}}
 EVERY = r"[\s\S]"
 
 
@@ -38,24 +38,32 @@ def is_pattern(part: Component) -> bool:
     return kind_of(part, "pre_tokenizer") in KNOWN
 
 
-def behavior_of(part: Component) -> str:
-    """What a split does with matches. A split that is inverted does so with the text between matches."""
-    return "Removed" if part["type"] == DELIMITER else part["behavior"] or "Isolated"
+def as_split(part: Component) -> dict[str, Any]:
+    """The Split that is equivalent to a Split or a CharDelimiterSplit, with one pattern. An empty pattern matches before each character, so
+    it cuts at each character.
+    """
+    if part["type"] == DELIMITER:
+        if len(part["delimiter"]) != 1:
+            raise ValueError(f"delimiter of pre_tokenizer {DELIMITER} is {quoted(part['delimiter'])}; expected one character")
+        return {"type": "Split", "pattern": {"String": part["delimiter"]}, "behavior": "Removed", "invert": False}
+    pattern = part["pattern"]
+    if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
+        raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
+    if "" in pattern.values() and not (part["behavior"] == "Removed" and part["invert"]):
+        return {"type": "Split", "pattern": {"Regex": EVERY}, "behavior": "Isolated", "invert": False}
+    return {**part, "behavior": part["behavior"] or "Isolated"}
 
 
-def cuts_of(part: Component) -> Cuts:
-    """The matches of a split's pattern.
+def cuts_of(pattern: Mapping[str, str]) -> Cuts:
+    """The matches of the pattern of a Split.
 
     Examples:
-        >>> cuts = cuts_of({"type": "Split", "pattern": {"Regex": "[a-c]+|[b-d]"}, "behavior": "Isolated", "invert": False})
+        >>> cuts = cuts_of({"Regex": "[a-c]+|[b-d]"})
         >>> cuts.singles.tolist(), [run.tolist() for run in cuts.runs]
         ([100, 101], [[97, 100]])
     """
-    pattern = {"String": part["delimiter"]} if part["type"] == DELIMITER else part["pattern"]
-    ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
-    if form not in ("Regex", "String") or not isinstance(spelling, str):
-        raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
-    tree = parser.literal(spelling) if form == "String" and spelling else parser.parse(spelling or EVERY)
+    ((form, spelling),) = pattern.items()
+    tree = parser.literal(spelling) if form == "String" else parser.parse(spelling)
     singles, runs = union(), list[Set]()
     for node in tree.parts if isinstance(tree, Choice) else (tree,):
         found, is_run = _set_of(node)

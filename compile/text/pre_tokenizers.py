@@ -71,15 +71,16 @@ class Splits:
             self._split_at(reference.those("numeric"), "Isolated" if part["individual_digits"] else "Contiguous")
 
     def _split_by_pattern(self, part: Component) -> None:
-        cuts, behavior = pattern_splits.cuts_of(part), pattern_splits.behavior_of(part)
+        split = pattern_splits.as_split(part)
+        cuts, behavior = pattern_splits.cuts_of(split["pattern"]), split["behavior"]
         matched, kept = members(union(cuts.singles, *cuts.runs)), np.ones(CODE_POINTS, bool)
         kept[matched] = False
         if behavior == "Removed":
-            self.removed[np.flatnonzero(kept) if part.get("invert") else matched] = True
+            self.removed[np.flatnonzero(kept) if split["invert"] else matched] = True
         elif behavior == "Contiguous":
             self._group(matched)
-        elif behavior != "Isolated" and (cuts.runs or part["invert"]):
-            raise UnsupportedError(f"pre_tokenizer Split with {behavior} by {quoted(part['pattern'])} before a model of words")
+        elif behavior != "Isolated" and (cuts.runs or split["invert"]):
+            raise UnsupportedError(f"pre_tokenizer Split with {behavior} by {quoted(split['pattern'])} before a model of words")
         else:
             self._split_at(members(cuts.singles), behavior)
         if behavior in ("Isolated", "Removed"):

@@ -211,6 +211,13 @@ def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
             in_sequence(splits)
 
 
+@pytest.mark.parametrize("length", [0, -5, True])
+def test_lengths_that_are_refused(length: int) -> None:
+    """The length of a FixedLength is a positive integer."""
+    with pytest.raises(ValueError, match="length of pre_tokenizer FixedLength"):
+        components(byte_level_last({"type": "FixedLength", "length": length}))
+
+
 def test_no_splits() -> None:
     """If there is no split, a text is a single pre-token."""
     assert in_sequence([]).pretokens("a b\n c") == whole().pretokens("a b\n c") == [(0, 6)]

@@ -47,12 +47,14 @@ from fst.text.composition import Composition
     [
         ([replaced("a", "aa")] * 100, [BERT], r"normalizers make 64 symbols of U\+0061; at most 62 are possible"),
         ([replaced("a", "b" * 10**6)], [BERT], r"normalizers make 1,000,000 symbols of U\+0061; at most 62 are possible"),
+        ([{"type": "Replace", "pattern": {"Regex": "[^a]"}, "content": "b" * 10**6}], [BERT], "normalizers make 1,000,000 symbols"),
         ([replaced("", "c")], [BERT], "normalizer Replace of {'String': ''}"),
         ([{"type": "Replace", "pattern": {"Regex": "a+b"}, "content": "b"}], [BERT], "normalizer Replace of {'Regex': 'a.+b'}"),
         ([{"type": "ByteLevel"}], [BERT], "normalizer ByteLevel"),
         ([LOWERCASE | {"extra": 1}], [BERT], "normalizer Lowercase has 'extra'"),
         ([], [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}], "pre_tokenizer ByteLevel"),
         ([], [{"type": "Split", "pattern": {"Regex": "ab+c|b"}, "behavior": "Removed", "invert": False}], "a Split that leaves text"),
+        ([], [{"type": "Split", "pattern": {"String": ""}, "behavior": "Removed", "invert": True}], "the pattern can match nothing"),
         ([], [{"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}], "pre_tokenizer Metaspace"),
     ],
 )
@@ -74,6 +76,8 @@ def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], mess
         ([], [{"type": "Digits"}], "pre_tokenizer Digits has no 'individual_digits'"),
         ([], [{"type": "Punctuation", "behavior": "isolated"}], "Punctuation has 'isolated' for its behavior"),
         ([], [{"type": "Punctuation", "behavior": 1}], "behavior is 1; it is a string or null"),
+        ([], [{"type": "CharDelimiterSplit", "delimiter": "ab"}], "delimiter of .* is 'ab'; expected one character"),
+        ([], [{"type": "Split", "pattern": {}, "behavior": "Removed", "invert": False}], "Split has {} for its pattern"),
     ],
 )
 def test_malformed_component_is_refused(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:

@@ -124,6 +124,18 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
     check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
 
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("behavior", pre_tokenizers.BEHAVIORS)
+def test_empty_patterns_cut_at_each_character(behavior: str, invert: bool) -> None:
+    """A Split by an empty string cuts at each character with every behavior, except that the text between matches may not be removed."""
+    part = {"type": "Split", "pattern": {"String": ""}, "behavior": behavior, "invert": invert}
+    if (behavior, invert) == ("Removed", True):
+        with pytest.raises(fst.UnsupportedError, match="expected sets of characters"):
+            alphabet_of([], [part])
+        return
+    check_words([], [part], ["", "a", "ab c", " é\u0301"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:

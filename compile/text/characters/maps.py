@@ -55,6 +55,7 @@ class Map:
     @classmethod
     def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
         """Make a map from all sources to the same list."""
+        _need_short(sources, np.full(len(sources), len(listed)))
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
