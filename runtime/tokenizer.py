@@ -343,7 +343,8 @@ class Tokenizer(PublicClass, SessionEncoder):
             A stream with the methods `write` and `close`; it returns each character as soon as the character's bytes are complete.
 
         Raises:
-            UnsupportedError: the decoder changes the text as a whole, for example a `Replace` after `Fuse`.
+            UnsupportedError: the decoder changes the text as a whole, for example a `Replace` after `Fuse`, or the text of a token depends
+                on the next tokens.
         """
         return self._stream_of(skip_special_tokens)
 

@@ -131,7 +131,7 @@ class Counting:
         passed = {number: tuple(bool(holds(look.tail, inside[0], number)) for look in found) for number in after}
         numbers = {answers: kind for kind, answers in enumerate(dict.fromkeys(passed.values()))}
         if len(inside) * len(numbers) * period > MAX_CODES or len(inside) + len(numbers) > MAX_MARKS:
-            raise UnsupportedError(f"the pattern counts characters by more than {MAX_CODES} different ends, or tells apart too many of them")
+            raise UnsupportedError(f"the pattern counts characters by more than {MAX_CODES} different ends, or too many kinds of ends")
         kinds = np.array([numbers[passed[number]] if number in passed else 0 for number in range(classes + 1)])
         sizes = np.array([len(numbers) * period if number in inside else 1 for number in range(classes)])
         passes = [[answers[place] for answers in numbers] for place in range(len(found))]

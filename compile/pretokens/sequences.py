@@ -71,8 +71,8 @@ def of_words(parts: Sequence[Component]) -> Sequence[Splitter]:
 
 
 def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Sequence[Splitter]:
-    """Compile splits in sequence into the fewest splitters. `fst.text.normalizer.EDGE` separates the pre-tokens of a splitter, and each
-    later splitter cuts there first. The arguments are those of `in_sequence`.
+    """Compile splits in sequence into splitters, each for as many splits as one automaton can run. `fst.text.normalizer.EDGE` separates the
+    pre-tokens of a splitter, and each later splitter cuts there first. The arguments are those of `in_sequence`.
     """
     budget = Budget()
     found: list[Splitter] = []

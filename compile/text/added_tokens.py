@@ -161,8 +161,8 @@ def _pattern(alphabet: Alphabet, content: str) -> tuple[int, ...]:
 
 
 def may_hold(added: AddedTokens, alphabet: Alphabet) -> NDArray[np.bool_]:
-    """bool[0x110000]: characters one of which is in each text that contains a contextual token, unless the text contains a suspect of the
-    alphabet's composition. `added`: the tokens, after `completed`.
+    """bool[0x110000], a set of characters. Every text that contains a contextual token contains one of them, or a suspect of the alphabet's
+    composition. `added`: the tokens, after `completed`.
     """
     found = np.zeros(CODE_POINTS, bool)
     for content, token in added.contextual.items():

@@ -159,7 +159,8 @@ class NormalizerWork(NamedTuple):
         origins: uint32[capacity], the index in the raw text of each replaced character.
         stretch: uint8[capacity + 64], a normalised stretch; the last 64 bytes are read, but not written.
         stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
-        spare, spare_places: like both, for a stretch before its edits. symbols: uint8[capacity], the symbols of a part that is cut.
+        spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
+        symbols: uint8[capacity], the symbols of a part that a splitter cuts.
         memo, normalized_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: see `memo` of `fst.pretokens.arguments.Work`.
     """
 

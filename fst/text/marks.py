@@ -9,14 +9,14 @@ MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 
 
 def marks(added: AddedTokens) -> dict[bytes, int]:
-    """A mapping of marks to ids: the mark of each added token in a rewritten text, and the id of the token."""
+    """A mapping of marks to ids: the mark of each added token or code in a rewritten text, and its id."""
     tokens = (*raw_tokens(added).values(), *normalized_tokens(added).values())
     codes = (*added.leading.ids.values(), added.leading.unknown) if added.leading else ()
     return {mark(row): number for row, number in enumerate((*(token.id for token in tokens), *codes))}
 
 
 def mark(number: int) -> bytes:
-    """The mark of the token with a number.
+    """The mark of the token or code with a number.
 
     >>> mark(65).hex()
     'ff80808181'

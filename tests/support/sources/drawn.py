@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -172,10 +171,3 @@ def _add(chance: random.Random, document: dict[str, Any]) -> None:
             flags |= {"normalized": chance.random() < 0.3, "special": chance.random() < 0.5}
             document["added_tokens"].append(_added(content, following, **flags))
             following += 1
-
-
-def short(document: dict[str, Any]) -> str:
-    """The configuration without its vocabulary and charsmap, for messages."""
-    model = {name: value for name, value in document["model"].items() if name not in ("vocab", "merges")}
-    text = json.dumps({**document, "model": model}, ensure_ascii=False)
-    return text if len(text) < 3000 else text[:1500] + " … " + text[-1500:]
