@@ -27,7 +27,7 @@ from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_EXPANSION, expansion_bound
 from fst.text.composition import HANGUL, SYLLABLES, Composition
 from fst.text.edits import REPLACE, RUNS, Edit
-from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
+from fst.text.normalizer import MAX_STEPS, NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
 from fst.text.splitter import Splitter
 from fst.text.whitespace import FIRST, NO_WHITESPACE, Whitespace
 
@@ -171,8 +171,10 @@ def steps_of(normalizers: Sequence[Component], splitters: Sequence[Splitter] = (
     steps = _steps(json.dumps([*normalizers])).normalizers
     if not splitters:
         return NormalizerSteps(steps)
-    last, *more = (replace(by, splitter=each) for by, each in zip(chain([steps[-1]], repeat(NOTHING)), splitters, strict=False))
-    return NormalizerSteps([*steps[:-1], last, *more])
+    found = [*steps[:-1], *(replace(by, splitter=each) for by, each in zip(chain([steps[-1]], repeat(NOTHING)), splitters, strict=False))]
+    if len(found) > MAX_STEPS:
+        raise UnsupportedError(f"normalizers and splits take {len(found)} steps; at most {MAX_STEPS} are possible")
+    return NormalizerSteps(found)
 
 
 @lru_cache(maxsize=KEPT_PIPELINES)

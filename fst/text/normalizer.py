@@ -76,7 +76,7 @@ def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     return sizes
 
 
-MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
+MAX_STEPS = 100  # maximum number of steps of normalizers and splitters; a sequence of normalizers has at most as many components
 KEYS = ["after", "before", "blanks", "composition", "cuts", "earlier", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: numbers of lists are uint16; a decomposition may need two

@@ -78,6 +78,15 @@ def test_steps(name: str, tmp_path: Path) -> None:
         assert stream.close().ids.tolist() == expected
 
 
+@pytest.mark.slow
+def test_too_many_steps_are_refused(tmp_path: Path) -> None:
+    """A table contains at most 100 steps, so normalizers and splits that take more are refused."""
+    of = document([NFD] * 100, [split(Regex="ab+|b[a1]"), split(Regex="[0-9]{1,3}")], small_vocabulary())
+    (tmp_path / "tokenizer.json").write_text(json.dumps(of), encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match="take 101 steps; at most 100 are possible"):
+        tokenizer(tmp_path / "tokenizer.json")
+
+
 @pytest.mark.parametrize("name", ["in turn", "a run"])
 def test_tables_are_kept(name: str, tmp_path: Path) -> None:
     """A table that is saved and loaded, or that gets more added tokens, has the same ids."""
