@@ -19,6 +19,7 @@ from fst.errors import UnsupportedError, quoted
 DELIMITER = "CharDelimiterSplit"
 KNOWN: Fields = {"Split": {"pattern": MAPPING, "behavior": STRING, "invert": FLAG}, DELIMITER: {"delimiter": STRING}}
 EVERY = r"[\s\S]"
+MAX_RUNS = 500  # maximum number of sets whose runs a pattern matches; each takes milliseconds to compile
 
 
 class Cuts(NamedTuple):
@@ -64,15 +65,18 @@ def cuts_of(pattern: Mapping[str, str]) -> Cuts:
     """
     ((form, spelling),) = pattern.items()
     tree = parser.literal(spelling) if form == "String" else parser.parse(spelling)
-    singles, runs = union(), list[Set]()
+    singles, together, runs = union(), union(), list[Set]()  # `together`: the characters of all runs
     for node in tree.parts if isinstance(tree, Choice) else (tree,):
         found, is_run = _set_of(node)
-        if found is None or (is_run and len(intersection(found, union(singles, *runs)))):
+        if found is None or (is_run and len(intersection(found, union(singles, together)))):
             raise UnsupportedError(f"pre_tokenizer Split by {quoted(spelling)}; expected sets of characters, or runs of disjoint sets")
         if is_run:
             runs.append(found)
+            together = union(together, found)
         else:
-            singles = union(singles, difference(found, union(*runs)))
+            singles = union(singles, difference(found, together))
+        if len(runs) > MAX_RUNS:
+            raise UnsupportedError(f"a pre_tokenizer Split matches runs of more than {MAX_RUNS} sets of characters")
     return Cuts(singles, runs)
 
 

@@ -40,6 +40,9 @@ from fst.compile.text import folding
 from fst.runtime.rows.texts import CAPACITY, ONE_TEXT, rows_of
 from fst.text.composition import Composition
 
+RUNS = "|".join(f"{chr(code)}+" for code in range(0x4E00, 0x6000))
+MANY_RUNS = {"type": "Split", "pattern": {"Regex": RUNS}, "behavior": "Isolated", "invert": False}
+
 
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize(
@@ -55,6 +58,7 @@ from fst.text.composition import Composition
         ([], [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}], "pre_tokenizer ByteLevel"),
         ([], [{"type": "Split", "pattern": {"Regex": "ab+c|b"}, "behavior": "Removed", "invert": False}], "a Split that leaves text"),
         ([], [{"type": "Split", "pattern": {"String": ""}, "behavior": "Removed", "invert": True}], "the pattern can match nothing"),
+        pytest.param([], [MANY_RUNS], "steps to compile", marks=pytest.mark.slow),
         ([], [{"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}], "pre_tokenizer Metaspace"),
     ],
 )

@@ -201,7 +201,7 @@ class WordPieceTable(ReadingTable):
 
     @property
     def finds_in_steps(self) -> bool:
-        """Whether contextual tokens are found only in texts that are normalized in steps. They have a character of `Suspects.ids`."""
+        """Whether contextual tokens are found only in texts that are normalized in steps: those with a character of `Suspects.ids`."""
         suspects = self.metadata.normalizer.suspects
         return suspects is not None and len(suspects.ids) > 0
 
