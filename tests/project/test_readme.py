@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import shutil
@@ -25,6 +26,7 @@ from tokenizers import Tokenizer
 from fst.cli.main import main
 from fst.compile import wordpiece
 from fst.compile.algebra.machine import Fst
+from fst.pretokens.byte_letters import LETTERS
 
 MARK = "# needs "  # this comment at the beginning of a block names the file or the library that the block needs
 RESULT = re.compile(r"  # → (.*)$")
@@ -102,6 +104,24 @@ def commands(text: str) -> list[list[str]]:
     return [words for words in lines if "|" not in words]
 
 
+def write_folders(folder: Path) -> None:
+    """Write a folder of GPT-2's kind with the tokens of single bytes, and a folder of Marian."""
+    (folder / "gpt2").mkdir()
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    end = {"id": 256, "content": "<|endoftext|>", "special": True, **flags}
+    model = {"type": "BPE", "vocab": {letter: number for number, letter in enumerate(LETTERS.values())}, "merges": []}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    parts = {"model": model, "added_tokens": [end], "pre_tokenizer": byte_level, "decoder": byte_level}
+    (folder / "gpt2" / "tokenizer.json").write_text(json.dumps(parts), encoding="utf-8")
+    marian = folder / "opus-mt-en-de"
+    marian.mkdir()
+    for name in ("source.spm", "target.spm"):
+        (marian / name).write_bytes(model_of([UNK, *CHARS], "unigram"))
+    names = ["<unk>", "</s>", "<pad>", *(name for name, *_ in CHARS)]
+    (marian / "vocab.json").write_text(json.dumps({name: number for number, name in enumerate(names)}), encoding="utf-8")
+    (marian / "tokenizer_config.json").write_text('{"tokenizer_class": "MarianTokenizer"}', encoding="utf-8")
+
+
 def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     """Write the files that the commands on the pages read."""
     lines = ["unaffable", "hello!"]
@@ -126,6 +146,10 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "dict.txt").write_text("hello 1 x\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     (folder / "books").mkdir()
+    (folder / "corpus").mkdir()
+    pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "corpus" / "part.parquet")
+    (folder / "corpus.jsonl").write_text('{"text": "hello"}\n', encoding="utf-8")
+    write_folders(folder)
     for name in ("part1.jsonl.gz", "part2.jsonl.zst", "books/a.jsonl.gz"):
         with pa.output_stream(folder / name, compression="detect") as stream:
             stream.write(b'{"text": "unaffable"}\n')

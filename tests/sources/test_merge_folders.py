@@ -318,11 +318,11 @@ def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
 @pytest.mark.parametrize("given", ["file", "folder"])
 def test_errors_of_the_compiler_name_the_source(given: str, path: Path) -> None:
     """An error of the compiler contains the name of the source file or folder."""
-    twice = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}
-    path.write_text(json.dumps(document(normalizer=twice)), encoding="utf-8")
+    often = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}] * 6}
+    path.write_text(json.dumps(document(normalizer=often)), encoding="utf-8")
     source = path if given == "file" else path.parent
     for function in (bpe, tokenizer):
-        with pytest.raises(fst.UnsupportedError, match=f"^{re.escape(str(source))}: normalizers 'NFC', 'NFD', each of"):
+        with pytest.raises(fst.UnsupportedError, match=f"^{re.escape(str(source))}: .*more than 8 steps"):
             function(source)
 
 

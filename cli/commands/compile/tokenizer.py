@@ -42,13 +42,14 @@ wordpiece_options = with_options(
     click.option("--unk-token", metavar="TOKEN", show_default="[UNK]", help="The unknown token."),
     click.option("--continuing-subword-prefix", metavar="PREFIX", show_default="##", help="The prefix inside words."),
     click.option(
-        "--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", show_default="100", help="Longer words are unknown."
+        "--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", show_default="100", help="Longest known word."
     ),
     click.option(
         "--pre-tokenizer",
         type=click.Choice(["bert", "none", "whitespace"]),
+        metavar="NAME",
         show_default="bert",
-        help="The pre-tokenizer; whitespace: only for XLM, FlauBERT and BioGPT.",
+        help="bert, none or whitespace.",
     ),
     click.option("--layout", type=click.Choice(["auto", "compact", "linked"]), show_default="auto", help="The layout of the table."),
     section="Options for WordPiece (defaults are for a vocab.txt; other sources contain their own)",
@@ -79,8 +80,7 @@ tiktoken_options = with_options(
     "--dictionary",
     type=FileName(),
     metavar="FOLDER",
-    show_default="an installed package",
-    help="The dictionary of MeCab, for a folder of Japanese BERT.",
+    help="MeCab's dictionary, for Japanese BERT.",
 )
 def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile a tokenizer, keywords, a dictionary or rules into a table.

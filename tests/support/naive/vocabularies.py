@@ -16,7 +16,7 @@ from fst.machines.guide.vocabulary import Trie
 from fst.machines.guide.written import END_NAMES
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import ALL, METASPACE, PIECES, SUFFIX, plan
-from fst.tables.header import ByteLevelDecoder, StepsDecoder
+from fst.tables.header import ByteLevelDecoder, StepsDecoder, WordsDecoder
 
 # A character of a string of JSON, unescaped or escaped; and ends of characters, by which every cut character becomes a whole one.
 CHARACTER = re.compile(
@@ -37,6 +37,8 @@ def written(table: Any) -> Rows:
         later = first = _byte_level(table)
     elif isinstance(decoder, StepsDecoder):
         return _by_steps(names, decoder, size)
+    elif isinstance(decoder, WordsDecoder):
+        raise UnsupportedError("a token writes text that depends on the tokens after it")
     else:
         later = {number: piece_of(name, decoder).encode() for number, name in names.items()}
         first = {number: first_piece_of(name, decoder).encode() for number, name in names.items()}
