@@ -16,7 +16,8 @@ from fst.machines.guide.vocabulary import Trie
 from fst.machines.guide.written import END_NAMES
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import ALL, METASPACE, PIECES, SUFFIX, plan
-from fst.tables.header import ByteLevelDecoder, StepsDecoder, WordsDecoder
+from fst.tables.header import ByteLevelDecoder, StepsDecoder
+from fst.tables.words_decoder import WordsDecoder
 
 # A character of a string of JSON, unescaped or escaped; and ends of characters, by which every cut character becomes a whole one.
 CHARACTER = re.compile(
