@@ -147,11 +147,11 @@ def test_what_cannot_be_compiled(folders: Path, tmp_path: Path) -> None:
         assert len(found) == 1
         assert tok("<|endoftext|>")["input_ids"] != auto(folder)("<|endoftext|>")["input_ids"]
         document = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-        document["pre_tokenizer"] = {"type": "FixedLength", "length": 5}
+        document["pre_tokenizer"] = {"type": "UnicodeScripts"}
         (folder / "tokenizer.json").write_text(json.dumps(document), "utf-8")
         config = {"tokenizer_class": "PreTrainedTokenizerFast"}
         (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-        with pytest.warns(fst.FstWarning, match=r"stays a tokenizer of transformers: .*FixedLength"):
+        with pytest.warns(fst.FstWarning, match=r"stays a tokenizer of transformers: .*UnicodeScripts"):
             assert not is_compiled(auto(folder))
     for live in (tok, tok.backend_tokenizer):
         with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens is True; expected False"):

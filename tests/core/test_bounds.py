@@ -40,7 +40,7 @@ RARE: Mapping[int, Sequence[str]] = {
     19: ("drive_batches",),
     12: ("drive_errors", "drive_search", "segmentation"),
     37: ("drive_batches",),
-    10: ("drive_exports", "drive_samples"),
+    10: ("drive_exports", "drive_samples", "drive_sources"),
     25: ("drive_sums",),
     8: ("drive_errors", "drive_rules", "drive_trainers"),
     13: ("drive_trainers", "drive_late_guides"),

@@ -96,7 +96,7 @@ REFUSED_ROWS = {
     "\\G": 31,
     "\\b at the beginning of a match": 14,
     "^ at the beginning of a match": 21,
-    "a look-ahead that depends on more than one character after the match": 29,
+    "a look-ahead that depends on more than one character after the match": 15,
     "an empty match cuts without a piece": 1,
     "more than 4,096 states": 14,
     "the back-reference \\1": 16,

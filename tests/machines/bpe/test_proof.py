@@ -150,7 +150,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), f"window {window(BEGIN, BEGIN, 1)} decides"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | ENTRY.max_target), "the transition at slot 98"),
     "a long piece without ignore_merges": (stating(long_pieces=[258]), "there are long pieces without ignore_merges"),
-    "a suffix beside an automaton": (stating(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
+    "a suffix beside an automaton": (stating(end_of_word_suffix="</w>"), "a prefix, suffix or subwords beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
     "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
     "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),

@@ -12,6 +12,7 @@ from support.core import drives
 from support.core.exports import drive_exports, drive_samples
 from support.core.guides import drive_guides, drive_late_guides
 from support.core.rewriters import drive_rules
+from support.core.sources import drive_sources
 from support.core.spellers import drive_spellers
 from support.core.trainers import drive_trainers
 from support.core.transducers import drive_transducers
@@ -70,6 +71,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
         if DISABLED:  # otherwise all kernels are compiled for these tables only
             yield "drive_samples", partial(drive_samples, random.Random(seed), texts)
+            yield "drive_sources", partial(drive_sources, random.Random(seed), texts)
         patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
         yield "segmentation", partial(drives.drive_segmentation, random.Random(seed), texts)
         yield "long", partial(drives.drive_long, tok, random.Random(seed))

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile.text import folding, pre_tokenizers
-from fst.compile.text.alphabets import alphabet
+from fst.compile.text.alphabets import folded
 from fst.text.alphabet import Alphabet
 
 
@@ -25,12 +25,18 @@ def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest
 
 
 def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
-    """Compile normalizers and pre-tokenizers, given as in a tokenizer.json, into an alphabet."""
-    return alphabet(
+    """Compile normalizers and pre-tokenizers, given as in a tokenizer.json, into an alphabet.
+
+    Raises:
+        UnsupportedError: no alphabet expresses them, so that texts are normalized step by step.
+    """
+    found = folded(
         folding.components(sequence(normalizer, "normalizers")),
         pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
-        {},
     )
+    if not found.is_whole:
+        raise fst.UnsupportedError("no alphabet expresses these components")
+    return found.alphabet
 
 
 Load = Callable[[dict[str, Any]], tuple[Tokenizer, fst.Tokenizer]]
