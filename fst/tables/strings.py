@@ -63,6 +63,11 @@ def parts_of(data: Array, ends: Array) -> tuple[bytes, ...]:
     return tuple(joined[start:end] for start, end in zip([0, *places[:-1]], places, strict=True))
 
 
+def texts_of(data: Array, ends: Array) -> tuple[str, ...]:
+    """All strings in the two arrays of a `StringColumn`."""
+    return tuple(part.decode() for part in parts_of(data, ends))
+
+
 def enclosed(data: Array, ends: Array) -> bytes:
     r"""Strings of UTF-8 as one bytes object, each between `BEGIN` and `END`, so that ``bytes.replace`` changes all strings at once.
 

@@ -42,6 +42,7 @@ from fst.machines.keywords.text import KeywordText
 from fst.tables.header import Sections
 from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none, prove_states, prove_transitions
+from fst.tables.strings import texts_of
 from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
@@ -199,8 +200,7 @@ class KeywordTable(Table):
     @Lazy
     def keywords(self) -> tuple[str, ...]:
         """The keywords, in the order of their numbers."""
-        data, ends = self.keyword_bytes.tobytes(), self.keyword_ends.tolist()
-        return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+        return texts_of(self.keyword_bytes, self.keyword_ends)
 
     @Lazy
     def bytes_read(self) -> Array:

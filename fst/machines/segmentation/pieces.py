@@ -33,6 +33,7 @@ from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, MAX_VALUE, Un
 from fst.tables.header import AddedTokens, Sections, Settings, Templates, form_of
 from fst.tables.kernel_call import State
 from fst.tables.proof import Tokens, need, need_ids, need_none, prove_around
+from fst.tables.strings import texts_of
 from fst.tables.table import Each, member
 from fst.text.arguments import expansion_bound, prove_normalizer
 from fst.text.marks import marks
@@ -269,8 +270,7 @@ class MecabPieceTable(UnitTable):
     @Lazy
     def tokens(self) -> tuple[str, ...]:
         """The tokens in the order of ``token_ids``."""
-        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
-        return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+        return texts_of(self.token_bytes, self.token_ends)
 
     def names(self) -> tuple[Array, Array]:
         """The `tokens` as two arrays like ``token_bytes`` and ``token_ends``."""

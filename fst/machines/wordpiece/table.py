@@ -66,6 +66,7 @@ from fst.tables import words
 from fst.tables.header import LINKED
 from fst.tables.kernel_call import Work, work_of
 from fst.tables.proof import Tokens, are_named, need, need_none
+from fst.tables.strings import texts_of
 from fst.tables.table import Each, member
 from fst.text import added_tokens
 from fst.text.arguments import prove_normalizer
@@ -122,8 +123,7 @@ class WordPieceTable(ReadingTable):
     @Lazy
     def tokens(self) -> tuple[str, ...]:
         """The tokens in the order of ``token_ids``."""
-        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
-        return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+        return texts_of(self.token_bytes, self.token_ends)
 
     def names(self) -> tuple[Array, Array]:
         """The `tokens` as two arrays like ``token_bytes`` and ``token_ends``."""
