@@ -132,7 +132,7 @@ def config_of(source: str | Path) -> Given:
 
 def _has_other_ids(folder: Path) -> bool:
     """Whether a folder has a reader of its own, because no ``tokenizer.json`` gives its ids."""
-    return japanese.names_class(folder) or codes.family_of(folder) is not None or renumbered.read(folder) is not None
+    return japanese.names_class(folder) or codes.family_of(folder) is not None or renumbered.way_of(folder) is not None
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fst.compile.files import contents
 from fst.compile.sources.inputs import (
@@ -101,6 +101,13 @@ def _speech_prefix(parts: Parts) -> tuple[int, ...]:
     return (parts.model.pieces.index(asked) if asked in parts.model.pieces else parts.model.unk_id,)
 
 
+class Way(NamedTuple):
+    """How to read a folder: the class, None for fairseq's dictionary; and the name of the model's file."""
+
+    name: str | None
+    model: str
+
+
 FAMILIES: Mapping[str, Family] = {
     "MarianTokenizer": Family(
         {name: ENDS[name] for name in ("eos_token", "unk_token", "pad_token")},
@@ -125,29 +132,38 @@ def is_side(path: Path) -> bool:
     return path.name in (SOURCE_PIECES, TARGET_PIECES) and all(map(Path.is_file, others))
 
 
-def read(path: Path) -> Source[Model] | None:
-    """The source of a folder, or of one of Marian's models in it; None for other folders. `path`: a folder, or a file with `is_side`."""
+def way_of(path: Path) -> Way | None:
+    """How to read a folder, or one of Marian's models in it; None for other folders. `path`: a folder, or a file with `is_side`."""
     if not path.is_dir():
-        return _of_class(path.parent, "MarianTokenizer", path.name)
+        return Way("MarianTokenizer", path.name)
     held = {found.name for found in path.iterdir() if found.is_file()}
     has_ids = DOCUMENT not in held and not held >= {IDS, MERGES} and not held.isdisjoint((IDS, DICTIONARY))
-    return _of_folder(path, held) if has_ids else None
+    return _way_of_folder(path, held) if has_ids else None
 
 
-def _of_folder(folder: Path, held: set[str]) -> Source[Model] | None:
+def _way_of_folder(folder: Path, held: set[str]) -> Way | None:
     name = _class_of(folder)
     if name == "MarianTokenizer" or (name is None and held.issuperset(MARIAN)):
-        return _of_class(folder, "MarianTokenizer", SOURCE_PIECES)
+        return Way("MarianTokenizer", SOURCE_PIECES)
     if name in FAMILIES:
-        return _of_class(folder, str(name), BPE_PIECES)
+        return Way(name, BPE_PIECES)
     models = sorted(found for found in held if found.endswith(MODELS))
     if name is not None or not models:
         return None
     if len(models) > 1:
         raise VocabularyError(f"{folder} holds {listed(models)}; expected one model next to {listed(sorted(held & {IDS, DICTIONARY}))}")
     if DICTIONARY in held:
-        return _of_fairseq(folder, models[0])
+        return Way(None, models[0])
     raise VocabularyError(f"{folder} holds {models[0]} and {IDS}, and no file names a class; add its {CONFIG}, or name the model alone")
+
+
+def read(path: Path) -> Source[Model] | None:
+    """The source of a folder, or of one of Marian's models in it; None for other folders. `path`: as in `way_of`."""
+    way = way_of(path)
+    if way is None:
+        return None
+    folder = path if path.is_dir() else path.parent
+    return _of_class(folder, way.name, way.model) if way.name else _of_fairseq(folder, way.model)
 
 
 def _class_of(folder: Path) -> str | None:
