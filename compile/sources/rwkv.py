@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES
+from fst.compile.sources.numbered_lines import distinct
 from fst.compile.sources.templates import BARE
 from fst.compile.text.source import NO_SETTINGS, RWKV, Source, TextPipeline
 from fst.errors import VocabularyError, quoted
@@ -42,19 +43,8 @@ def of_tokens(tokens: dict[bytes, int]) -> Source[BpeModel]:
 
 
 def _tokens(text: str, path: Path) -> dict[bytes, int]:
-    tokens: dict[bytes, int] = {}
-    lines: dict[int, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        token, own = _token(line.removesuffix("\r"), where)
-        if token in tokens:
-            raise VocabularyError(f"{where}: the token {quoted(token)} of line {lines[tokens[token]]} again; leave one out")
-        if own in lines:
-            raise VocabularyError(f"{where}: the id {own} of line {lines[own]} again; each token has its own")
-        tokens[token], lines[own] = own, number
-    return tokens
+    lines = ((number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+    return distinct(((number, *_token(line, f"{path}, line {number}")) for number, line in lines), path, "id")
 
 
 def _token(line: str, where: str) -> tuple[bytes, int]:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
+from fst.compile.sources.numbered_lines import distinct
 from fst.compile.sources.templates import BARE
 from fst.compile.text.components import Component
 from fst.compile.text.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
@@ -163,18 +164,8 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
 
 def ranks_of(text: str, path: Path) -> dict[bytes, int]:
     """The tokens of a file with their ranks."""
-    ranks: dict[bytes, int] = {}
-    lines: dict[int, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line:
-            continue
-        token, rank = _rank(line, f"{path}, line {number}")
-        if token in ranks:
-            raise VocabularyError(f"{path}, line {number}: the token {quoted(token)} of line {lines[ranks[token]]} again; leave one out")
-        if rank in lines:
-            raise VocabularyError(f"{path}, line {number}: the rank {rank} of line {lines[rank]} again; each token has its own")
-        ranks[token], lines[rank] = rank, number
-    return ranks
+    lines = enumerate(text.splitlines(), 1)
+    return distinct(((number, *_rank(line, f"{path}, line {number}")) for number, line in lines if line), path, "rank")
 
 
 def _rank(line: str, where: str) -> tuple[bytes, int]:
