@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -33,6 +34,7 @@ from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Com
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import LLAMA_CPP_BERT
 
+KEPT_PATTERNS = 64  # number of patterns whose characters are kept: each pattern is asked for several times in a row
 MOST = 64  # maximum number of characters in the sets of a pattern
 
 
@@ -216,10 +218,16 @@ def characters_of(pattern: Component) -> NDArray[np.int64] | None:
     string, regex = pattern.get("String"), pattern.get("Regex")
     if isinstance(string, str) and len(string) == 1:
         return np.array([ord(string)], np.int64)
-    if not isinstance(regex, str):
-        return None
+    return _characters_of_regex(regex) if isinstance(regex, str) else None
+
+
+@lru_cache(maxsize=KEPT_PATTERNS)
+def _characters_of_regex(regex: str) -> NDArray[np.int64] | None:
     tree = parser.parse(regex)
-    return _members(tree.parts if isinstance(tree, Choice) else (tree,))
+    found = _members(tree.parts if isinstance(tree, Choice) else (tree,))
+    if found is not None:
+        found.setflags(write=False)  # later calls return the same array
+    return found
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
