@@ -129,7 +129,7 @@ class Pipeline(NamedTuple):
 
     def _cut_first(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
         """The added tokens and the `Normalizer` with the splits before Metaspace. Its last step turns the symbol into a space, before the
-        splits, which must not tell apart the two.
+        splits, so the splits must treat both characters alike.
         """
         from fst.compile.pretokens.sequences import in_sequence
         from fst.compile.text.normalizer import normalizer, told_apart

@@ -58,7 +58,7 @@ def tree(entries: Iterable[tuple[Sequence[int], Sequence[int], float]], symbols:
 def tree_of_pairs(
     paths: Iterable[tuple[Iterable[tuple[int, int]], float]], symbols: tuple[str, ...] = (), unit: Unit = "character"
 ) -> Arcs:
-    """A tree of paths, each of which is a sequence of pairs of labels and a weight. Of equal paths, the smallest weight is kept."""
+    """A tree of paths. A path is a sequence of pairs of labels, with a weight. Of equal paths, the smallest weight is kept."""
     children: dict[tuple[int, int, int], int] = {}
     final: list[float] = [inf]
     for pairs, weight in paths:

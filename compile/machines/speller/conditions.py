@@ -17,7 +17,7 @@ def units_of(text: str) -> str:
 
 
 def in_units(condition: Condition, *, from_end: bool) -> list[Condition]:
-    """Conditions of which exactly one holds if a condition holds, and none otherwise.
+    """Divide a condition into conditions whose parts read one unit each: exactly one of them holds if the condition holds, else none.
 
     Args:
         condition: the condition, whose parts read one character each.
