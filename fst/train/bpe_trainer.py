@@ -12,7 +12,7 @@ from fst.train.checkpoints import digest_of
 from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
 from fst.train.result import Trained
-from fst.train.sentencepiece_bpe import by_sentencepiece
+from fst.train.sentencepiece.bpe import by_sentencepiece
 from fst.train.symbols import Alphabet, check_numbers, symbols_of
 
 HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"

@@ -24,7 +24,7 @@ from fst.train import saving
 from fst.train.pipeline import SENTENCEPIECE, Pipeline
 from fst.train.renumbering import renumbered
 from fst.train.report import Report, report
-from fst.train.sentencepiece_file import model_of
+from fst.train.sentencepiece.model_file import model_of
 from fst.train.settings import checked, files_of, usual
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.pretokens.byte_letters import bytes_of
 from fst.tables import npz
 from fst.train.pipeline import Pipeline
-from fst.train.sentencepiece_file import model_file, model_of
+from fst.train.sentencepiece.model_file import model_file, model_of
 from fst.train.settings import FILES
 
 Json = Mapping[str, Any]
