@@ -13,9 +13,10 @@ from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
 from fst.train.result import Trained
 from fst.train.sentencepiece.bpe import by_sentencepiece
-from fst.train.symbols import Alphabet, check_numbers, symbols_of
+from fst.train.symbols import Alphabet, Symbols, by_occurrence, check_numbers, symbols_of
 
 HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"
+IDS, FIRST = "ids", "first"  # values of the argument `ties`
 
 
 def bpe(
@@ -33,6 +34,7 @@ def bpe(
     byte_fallback: bool = False,
     fuse_unk: bool = False,
     reference: str = "huggingface",
+    ties: str = "ids",
     splitter: Any = None,
     normalizer: Any = None,
     column: str | None = None,
@@ -72,6 +74,9 @@ def bpe(
             end a word. Without `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or
             "metaspace". With the splitter "sentencepiece", the table has the ids of the saved ``.model``, so special tokens are not found
             in texts.
+        ties: which of several equally frequent pairs is merged. "ids": the pair with the smallest id of the left token, then of the right
+            token, as in ``tokenizers``. "first": the pair that occurs first in the documents, whose words are read from left to right; the
+            merges equal those of ``tiktoken._educational`` and ``minbpe``. For counted words: the order of first occurrence.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of tokens made so far, and the total number.
         checkpoint: the path of a file; whether it can be written is tried before the run. Training writes its state to this file every 3
@@ -98,6 +103,10 @@ def bpe(
         raise UnsupportedError(f"reference is {quoted(reference)}; expected {HUGGINGFACE!r} or {SENTENCEPIECE!r}")
     if unk_token is not None and unk_token not in special_tokens:
         raise VocabularyError(f"unk_token is {quoted(unk_token)}; expected one of special_tokens; add it to these")
+    if ties not in (IDS, FIRST):
+        raise UnsupportedError(f"ties is {quoted(ties)}; expected {IDS!r} or {FIRST!r}")
+    if ties == FIRST and (reference != HUGGINGFACE or continuing_subword_prefix or end_of_word_suffix):
+        raise UnsupportedError("ties is 'first', and there is a reference, a prefix or a suffix; expected one of these; leave out ties")
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=0 if max_token_length is None else max_token_length)
     if reference == SENTENCEPIECE:
         if min_frequency or initial_alphabet or continuing_subword_prefix or end_of_word_suffix:
@@ -126,7 +135,7 @@ def bpe(
     corpus = counted(source, splitter, locals())
     if end_of_word_suffix:
         corpus = corpus.decoded_by({"type": "BPEDecoder", "suffix": end_of_word_suffix})
-    return by_frequency("BPE", corpus, alphabet, vocab_size, min_frequency, max_token_length, fields)
+    return by_frequency("BPE", corpus, alphabet, vocab_size, min_frequency, max_token_length, fields, by_place=ties == FIRST)
 
 
 @no_collector()
@@ -138,23 +147,32 @@ def by_frequency(
     min_frequency: int,
     max_token_length: int | None,
     model: dict[str, Any],
+    *,
+    by_place: bool = False,
 ) -> Trained:
     """Learn merges by frequency, and compute the strings of tokens. Both BPE and WordPiece call this function.
 
-    Equally frequent pairs are merged in the order of the left ids, then of the right ids. Overlapping occurrences are all counted, so
-    ``aaa`` contains ``aa`` twice.
+    Equally frequent pairs are merged in the order of the left ids, then of the right ids; with `by_place`, in the order of their first
+    occurrence. Overlapping occurrences are all counted, so ``aaa`` contains ``aa`` twice.
     """
     words, pipeline, control = corpus
     options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
+    options |= {"ties": FIRST} if by_place else {}
     digest = digest_of(words, {"trainer": kind, "bytes": corpus.are_bytes, **options})
+
+    def spelled() -> Symbols:
+        symbols = symbols_of(words, alphabet, are_bytes=corpus.are_bytes)
+        return by_occurrence(symbols, words.first) if by_place else symbols
+
     found = merged_in_either_way(
-        lambda: symbols_of(words, alphabet, are_bytes=corpus.are_bytes),
+        spelled,
         prefix=alphabet.prefix,
         vocab_size=vocab_size,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
         control=control,
         digest=digest,
+        by_place=by_place,
     )
     names = found.names
     return Trained(

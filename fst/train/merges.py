@@ -75,7 +75,7 @@ class Names:
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
-        if found in self._exist and not state.numbers[merging.CAREFUL] and not state.numbers[merging.BY_TEXT]:
+        if found in self._exist and not state.numbers[merging.CAREFUL] and state.numbers[merging.TIES] != merging.BY_TEXT:
             raise TwoWaysError
         return found
 
@@ -100,6 +100,7 @@ def merged(
     digest: str,
     careful: bool = False,
     text: Text | None = None,
+    by_place: bool = False,
 ) -> Merged:
     """Learn merges from words spelled in symbols.
 
@@ -113,6 +114,7 @@ def merged(
         digest: the digest of words and options.
         careful: if True, the run is careful even if `symbols.is_careful` is False.
         text: properties of the first symbols, for the rules of SentencePiece; None: the rules of `tokenizers`.
+        by_place: whether, of equally frequent pairs, the pair that occurs first is merged. In this case, the run is never careful.
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
@@ -149,6 +151,7 @@ def merged(
             careful=careful,
             suspects=known,
             text=text,
+            by_place=by_place,
         )
 
     def prove_stored(state: Merging) -> None:

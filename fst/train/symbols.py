@@ -8,7 +8,7 @@ characters before and after them become adjacent.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,20 @@ def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
         is_careful=_is_careful(cells[:used], codes, forms, alphabet),
         known=_known(names, ids, alphabet),
     )
+
+
+def by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
+    """The symbols, with the words sorted by their first occurrence. `first`: int64[words, 3], see `Words.first`."""
+    order = np.lexsort(first.T[::-1])
+    sizes = np.bincount(symbols.words[symbols.cells != WORD_END], minlength=len(order))
+    begins = np.cumsum(sizes + 1) - sizes
+    moved = sizes[order]
+    targets = np.cumsum(moved + 1) - moved
+    numbers = np.repeat(np.arange(len(order), dtype=np.int32), moved)
+    to = np.arange(1, len(numbers) + 1) + numbers
+    cells, words = np.full_like(symbols.cells, WORD_END), np.zeros_like(symbols.words)
+    cells[to], words[to] = symbols.cells[to + (begins[order] - targets)[numbers]], numbers
+    return replace(symbols, cells=cells, words=words, counts_of_words=symbols.counts_of_words[order])
 
 
 class Forms:

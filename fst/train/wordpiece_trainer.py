@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.compile.train.merges.merging import WORD_END
 from fst.compile.train.scores.state import Merger, State, widened
@@ -21,7 +20,7 @@ from fst.train.control import Control
 from fst.train.counting import Corpus, counted
 from fst.train.merges import need_size
 from fst.train.result import Trained
-from fst.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
+from fst.train.symbols import Alphabet, Symbols, by_occurrence, check_numbers, initial_characters, symbols_of
 
 FREQUENT = 10  # with a smaller min_frequency, mainly rare strings are merged
 POOR = (
@@ -45,7 +44,7 @@ def by_score(corpus: Corpus, alphabet: Alphabet, vocab_size: int, min_frequency:
     if min_frequency < FREQUENT:
         warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=3)  # the warning is for the caller of `fst.train.wordpiece`
     symbols = symbols_of(words, alphabet, are_bytes=corpus.are_bytes)
-    symbols = _by_occurrence(_sorted(symbols, alphabet, are_bytes=corpus.are_bytes), words.first)
+    symbols = by_occurrence(_sorted(symbols, alphabet, are_bytes=corpus.are_bytes), words.first)
     need_size(vocab_size, len(symbols.names))
     options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "bytes": corpus.are_bytes}
     digest = digest_of(words, {"trainer": "score", **options})
@@ -72,20 +71,6 @@ def _sorted(symbols: Symbols, alphabet: Alphabet, *, are_bytes: bool) -> Symbols
     table = np.full(len(ids) + 1, WORD_END, np.int32)  # the last element has index -1, so it is the value for `WORD_END`
     table[old] = np.arange(len(names))
     return replace(symbols, names=names, counts=symbols.counts[old], cells=table[symbols.cells])
-
-
-def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
-    """The symbols, with the words sorted by their first occurrence."""
-    order = np.lexsort(first.T[::-1])
-    sizes = np.bincount(symbols.words[symbols.cells != WORD_END], minlength=len(order))
-    begins = np.cumsum(sizes + 1) - sizes
-    moved = sizes[order]
-    targets = np.cumsum(moved + 1) - moved
-    numbers = np.repeat(np.arange(len(order), dtype=np.int32), moved)
-    to = np.arange(1, len(numbers) + 1) + numbers
-    cells, words = np.full_like(symbols.cells, WORD_END), np.zeros_like(symbols.words)
-    cells[to], words[to] = symbols.cells[to + (begins[order] - targets)[numbers]], numbers
-    return replace(symbols, cells=cells, words=words, counts_of_words=symbols.counts_of_words[order])
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.core.trainers import symbols_in
-from support.naive.training import bpe_by_recount
+from support.naive.training import bpe_by_first_occurrence, bpe_by_recount
 from support.shared_data import SHARED, needs_shared
 
 import fst
@@ -213,6 +213,29 @@ def test_bpe_equals_a_recount_after_every_merge(
     assert learned(result) == bpe_by_recount(words, size + len(special), special + alphabet, least, longest)
 
 
+@given(text=st.lists(st.text("abc", min_size=1, max_size=9), max_size=12), merges=st.integers(0, 30))
+@settings(max_examples=80, deadline=None)
+def test_first_of_equally_frequent_pairs_is_merged(text: list[str], merges: int) -> None:
+    """With `ties="first"`, the pair that occurs first in the words of a text is merged, as in a trainer that counts all pairs again after
+    every merge.
+    """
+    result = bpe([" ".join(text)], splitter="whitespace", vocab_size=len({*"".join(text)}) + merges, ties="first")
+    assert [*result.merges] == bpe_by_first_occurrence(text, merges)
+
+
+@pytest.mark.parametrize("rare", [0, 4])
+def test_first_ties_equal_those_of_tiktoken(rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `ties="first"`, the merges of a text equal those of the trainer that `tiktoken` contains for teaching."""
+    from tiktoken._educational import bpe_train
+
+    monkeypatch.setattr(merging, "RARE", rare)
+    random = Random(rare)
+    text = "".join(random.choices(" abé汉", k=600))
+    ranks = bpe_train(text, 330, r" ?\S+|\s+", visualise=None)
+    result = bpe([text], splitter=r" ?\S+|\s+", vocab_size=330, ties="first")
+    assert [bytes_of(left + right) for left, right in result.merges] == [*ranks][256:]
+
+
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("rare", [0, 4])
 @pytest.mark.parametrize("seed", range(3))
@@ -259,6 +282,12 @@ def test_worked_examples(words: dict[str, int], options: dict[str, Any], tokens:
     result = bpe(Words.of_pairs(words.items()), **options)
     merged = ["".join(pair) for pair in result.merges]
     assert merged[: len(tokens.split())] == tokens.split()
+
+
+def test_worked_example_of_first_ties() -> None:
+    """For the worked example of a course that merges the first of equally frequent pairs, the merges are those that the course lists."""
+    result = bpe(["low lower hard harder"], splitter="whitespace", ties="first")
+    assert ["".join(pair) for pair in result.merges][:6] == ["lo", "low", "er", "ha", "har", "hard"]
 
 
 def test_counts_are_occurrences_when_a_token_was_made() -> None:
@@ -356,14 +385,18 @@ def test_unsupported_options_are_refused() -> None:
         bpe(words, reference="exact")
     with pytest.raises(fst.UnsupportedError, match="max_token_length is combined"):
         bpe(words, max_token_length=4, continuing_subword_prefix="##")
+    with pytest.raises(fst.UnsupportedError, match="ties is 'text'"):
+        bpe(words, ties="text")
+    with pytest.raises(fst.UnsupportedError, match="ties is 'first', and there is a reference"):
+        bpe(words, ties="first", end_of_word_suffix="</w>")
 
 
-@pytest.mark.parametrize("prefix", ["", "##"])
-def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [{}, {"continuing_subword_prefix": "##"}, {"ties": "first"}], ids=["ids", "prefix", "first"])
+def test_run_in_pieces_gives_equal_bytes(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that stops after every merge and continues from its checkpoint gives the same result as an uninterrupted run."""
     random, path = Random(1), tmp_path / "run.npz"
     words = Words.of_pairs(random_words(random, "ab#").items())
-    options: dict[str, Any] = {"vocab_size": 24, "special_tokens": ["ab", "ba"], "continuing_subword_prefix": prefix}
+    options: dict[str, Any] = {"vocab_size": 24, "special_tokens": ["ab", "ba"], **more}
     whole = bpe(words, **options)
     monkeypatch.setattr(merges, "STEPS", 1)
     runs = 0

@@ -124,6 +124,15 @@ criterion_option = click.option(
 )
 
 
+ties_option = click.option(
+    "--ties",
+    type=click.Choice(["ids", "first"]),
+    default="ids",
+    show_default=True,
+    help="Of equally frequent pairs, merge that with the smallest ids, or the first in the texts.",
+)
+
+
 def reference_option(*names: str) -> Option:
     """The option for the library whose results a trainer reproduces; the default is the first library."""
     return click.option(
@@ -227,6 +236,7 @@ new_options: Option = with_options(size_option, special_option, unknown_option, 
     fallback_option,
     length_option,
     reference_option("huggingface", "sentencepiece"),
+    ties_option,
     run_options,
 )
 def bpe_command(**options: Any) -> None:

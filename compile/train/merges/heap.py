@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merges.merging import BY_TEXT, HEAP, LONGEST, SPACE
+from fst.compile.train.merges.merging import BY_ID, BY_TEXT, HEAP, LONGEST, SPACE, TIES
 from fst.core.jit import inlined, part
 from fst.machines.bpe.pairs import HALF
 
@@ -38,10 +38,14 @@ def precedes_by_text(record, other, state):
 
 @inlined
 def precedes(count, record, other_count, other, state):
-    """Whether a pair precedes another pair: greater counts come first; in a tie, smaller ids or, with `BY_TEXT`, `precedes_by_text`."""
+    """Whether a pair precedes another pair: greater counts come first; in a tie, smaller ids, or the order of `TIES`."""
     if count != other_count:
         return count > other_count
-    return precedes_by_text(record, other, state) if state.numbers[BY_TEXT] else state.keys[record] < state.keys[other]
+    if state.numbers[TIES] == BY_ID:
+        return state.keys[record] < state.keys[other]
+    if state.numbers[TIES] == BY_TEXT:
+        return precedes_by_text(record, other, state)
+    return state.pool[state.records[2 * record]] < state.pool[state.records[2 * other]]
 
 
 @part

@@ -5,7 +5,8 @@ arrays. For each distinct neighbour, it then probes the hash table twice: for th
 cells and the positions of the new pairs.
 
 Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
-after a push, so a top with a correct count is the most frequent pair.
+after a push, so a top with a correct count is the most frequent pair. With `BY_PLACE`, the same applies to a pair's first position, which
+only increases.
 
 Kernels do not check the state, because `begin` creates a valid state and `prove` checks a state from a file. A kernel returns at the end of
 a round, if an array is too short, if the caller must look up the id of the next string, or at the end of training.
@@ -21,6 +22,7 @@ from fst.compile.train.merges.merging import (
     ADJACENT,
     ASK,
     AT_SIZE,
+    BY_PLACE,
     BY_TEXT,
     CAREFUL,
     FLOOR,
@@ -40,6 +42,7 @@ from fst.compile.train.merges.merging import (
     SIZE,
     STEPS,
     SYMBOLS,
+    TIES,
     TO_RECOUNT,
     TOKENS,
     TOO_RARE,
@@ -68,7 +71,7 @@ def may_be_known(left, right, state):
     """Whether the string that a merge makes may already have an id."""
     if state.numbers[CAREFUL]:
         return True
-    if state.numbers[BY_TEXT]:
+    if state.numbers[TIES] == BY_TEXT:
         suspect = joined_hash(left, right, state)
     else:
         suspect = key_of(state.firsts[left], state.lengths[left] + state.lengths[right])
@@ -128,7 +131,7 @@ def merge(record, left, right, made, state):
         numbers[SYMBOLS] += 0 if numbers[CAREFUL] else 1
     if not numbers[CAREFUL]:
         state.lengths[made], state.firsts[made] = size, state.firsts[left]
-    if numbers[BY_TEXT]:
+    if numbers[TIES] == BY_TEXT:
         state.kinds[made] = state.kinds[left] if state.kinds[left] else state.kinds[right]
         state.hashes[made] = joined_hash(left, right, state)
         insert(state.hashes[made], 0, state.suspects)
@@ -137,7 +140,7 @@ def merge(record, left, right, made, state):
     write(begin, kept, made, size, both, never, state)
     for new in range(first, numbers[RECORDS]):
         count = count_of(state.keys[new], state.pairs)
-        if count > 0 or numbers[BY_TEXT]:
+        if count > 0 or numbers[TIES] == BY_TEXT:
             push(count, new, state)
     forget(lefts, rights, state)
     state.made[made] += total
@@ -147,6 +150,17 @@ def merge(record, left, right, made, state):
     numbers[ADJACENT] -= kept - begin
     numbers[STEPS] -= end - begin + SWITCHES
     return True
+
+
+@inlined
+def drop_stale(record, left, right, state):
+    """Drop the stale positions at the beginning of a pair's block, except the last position. Returns whether any are dropped."""
+    begin, last = state.records[2 * record], state.records[2 * record + 1] - 1
+    kept, width = begin, np.int64(state.lengths[left])
+    while kept < last and (state.cells[state.pool[kept]] != left or state.cells[state.pool[kept] + width] != right):
+        kept += 1
+    state.records[2 * record] = kept
+    return kept > begin
 
 
 @inlined
@@ -184,9 +198,12 @@ def merge_pairs(state):
         if numbers[STEPS] <= 0:
             return OUT_OF_STEPS
         left, right = np.int64(key >> HALF), np.int64(key & LOW)
+        if numbers[TIES] == BY_PLACE and drop_stale(record, left, right, state):
+            sink(count, record, state)
+            continue
         if numbers[KNOWN] == ASK and may_be_known(left, right, state):
             return NEW_STRING
-        if numbers[BY_TEXT] and numbers[KNOWN] >= 0:  # SentencePiece makes each string only once
+        if numbers[TIES] == BY_TEXT and numbers[KNOWN] >= 0:  # SentencePiece makes each string only once
             drop_top(state)
             numbers[KNOWN] = ASK
             continue

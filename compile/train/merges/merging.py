@@ -36,8 +36,9 @@ ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of t
 
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
-REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE, FLOOR = range(14, NUMBERS)
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, TIES, SPACE, FLOOR = range(14, NUMBERS)
 OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # values of `REASON`
+BY_ID, BY_TEXT, BY_PLACE = range(3)  # values of `TIES`
 
 
 class Text(NamedTuple):
@@ -83,8 +84,9 @@ class Merging(NamedTuple):
             - `ADJACENT`: the number of pairs of adjacent tokens that remain in the words.
             - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged for now. `LONGEST`: pairs of this length or longer
               are not merged, except pairs of two single symbols.
-            - `CAREFUL`: different merges may make the same string. `BY_TEXT`: the rules of SentencePiece apply, so the symbol `SPACE` is
-              only at the left end of tokens.
+            - `CAREFUL`: different merges may make the same string. `TIES`: of equally frequent pairs, the pair with the smallest ids is
+              merged (`BY_ID`), or the pair that occurs first (`BY_PLACE`); or the rules of SentencePiece apply (`BY_TEXT`), so the symbol
+              `SPACE` is only at the left end of tokens.
             - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
             - `STEPS`: the steps left in this round. `REASON`: the reason why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
             - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
@@ -134,6 +136,7 @@ def begin(
     careful: bool,
     suspects: NDArray[np.uint64],
     text: Text | None = None,
+    by_place: bool = False,
 ) -> Merging:
     """The state before the first merge. The pairs are missing until `with_pairs` is called.
 
@@ -149,13 +152,14 @@ def begin(
         suspects: the strings that have an id before training, as pairs (first id, length). Before a merge into one of these strings, the
             kernel returns `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
+        by_place: whether, of equally frequent pairs, the pair that occurs first is merged. The run is not careful.
     """
     capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge of two tokens makes at most three new pairs
     numbers = np.zeros(NUMBERS, np.int64)
     numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, capacity - 1), tokens, max(least, 0 if text else 1)
     numbers[LEAST] = numbers[FLOOR] if careful or text else max(len(cells) // (RARE * size + 1), numbers[FLOOR])
     numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
-    numbers[[BY_TEXT, SPACE]] = text is not None, text.space if text else NONE
+    numbers[[TIES, SPACE]] = BY_TEXT if text else BY_PLACE if by_place else BY_ID, text.space if text else NONE
     of_single = np.arange(capacity, dtype=np.int32)
     starts = np.flatnonzero(cells[:-1] == WORD_END).astype(np.int32) + np.int32(1)
     return Merging(

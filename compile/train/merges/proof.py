@@ -50,6 +50,7 @@ from fst.compile.train.merges.merging import (
     SIZE,
     SPACE,
     SYMBOLS,
+    TIES,
     TOKENS,
     USED,
     WORD_END,
@@ -61,7 +62,7 @@ from fst.machines.bpe.merge_list import EMPTY
 
 find_starts = Deferred("fst.compile.train.merges.start", "find_starts")
 
-FIXED = [SIZE, LONGEST, CAREFUL, BY_TEXT, SPACE, FLOOR]  # numbers that a run never changes
+FIXED = [SIZE, LONGEST, CAREFUL, TIES, SPACE, FLOOR]  # numbers that a run never changes
 Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether the array passed the check
 
 
@@ -84,7 +85,7 @@ def longest_word(cells: NDArray[np.int32]) -> int:
 def _fixed_parts(state: Merging, first: Merging) -> Checks:
     """Check that the arrays that a run never changes are equal to the arrays of the first state."""
     yield "numbers", len(state.numbers) == NUMBERS and np.array_equal(state.numbers[FIXED], first.numbers[FIXED])
-    for name in ("words", "word_starts", "counts", "letters", *([] if state.numbers[BY_TEXT] else ["suspects"])):
+    for name in ("words", "word_starts", "counts", "letters", *([] if state.numbers[TIES] == BY_TEXT else ["suspects"])):
         yield name, np.array_equal(getattr(state, name), getattr(first, name))
     yield "cells", np.array_equal(state.cells == WORD_END, first.cells == WORD_END)
 
@@ -94,7 +95,7 @@ def _numbers(state: Merging, first: Merging) -> Checks:
     numbers = state.numbers
     yield "numbers", bool(np.all(numbers[: MERGES + 1] >= 0) and first.numbers[TOKENS] <= numbers[TOKENS] <= numbers[SIZE])
     yield "numbers", bool(numbers[HAS_PAIRS] == 1 and numbers[KNOWN] == ASK and numbers[LEAST] >= numbers[FLOOR])
-    if numbers[CAREFUL] or numbers[BY_TEXT]:  # these runs never count pairs again
+    if numbers[CAREFUL] or numbers[TIES] == BY_TEXT:  # these runs never count pairs again
         yield "numbers", bool(numbers[LEAST] == numbers[FLOOR])
     if not numbers[CAREFUL]:
         yield "numbers", bool(numbers[SYMBOLS] == numbers[TOKENS])
@@ -127,7 +128,7 @@ def _tables(state: Merging, first: Merging) -> Checks:
     yield "pairs", slots > 0 and slots & (slots - 1) == 0 and len(state.pairs) == 2 * slots
     used = int(np.count_nonzero(state.pairs[::2] != EMPTY))
     yield "pairs", used == state.numbers[USED] and used < slots
-    if state.numbers[BY_TEXT]:
+    if state.numbers[TIES] == BY_TEXT:
         yield "suspects", len(state.suspects) == len(first.suspects)
         yield "suspects", bool(np.count_nonzero(state.suspects[::2] != EMPTY) <= state.numbers[MERGES])
 
@@ -168,7 +169,7 @@ def _merges(state: Merging, first: Merging) -> Checks:
     merges = state.merges[: 3 * count].reshape(-1, 3)
     ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # number of ids before each merge, and at the end
     yield "merges", bool(np.all((merges >= 0) & (merges < ends[:-1, None] + [0, 0, 1]))) and ends[-1] == tokens
-    if state.numbers[BY_TEXT]:
+    if state.numbers[TIES] == BY_TEXT:
         yield "merges", count == tokens - before
     if state.numbers[CAREFUL]:
         return
@@ -188,7 +189,6 @@ def _records(state: Merging, first: Merging) -> Checks:
     falls = np.flatnonzero(state.pool[1 : state.numbers[POOL]] <= state.pool[: max(state.numbers[POOL] - 1, 0)])
     yield "pool", bool(np.all(np.searchsorted(falls, begins[heap]) == np.searchsorted(falls, ends[heap] - 1)))
     if not state.numbers[CAREFUL]:
-        yield "records", int((ends - begins).sum()) == state.numbers[POOL]
         sizes = sum(state.lengths[part[heap]].astype(np.int64) for part in _parts(state))
         yield "pool", bool(np.all(state.pool[begins[heap]] + sizes <= len(first.cells)))
 
@@ -197,6 +197,9 @@ def _are_starts(state: Merging, starts: NDArray[np.bool_]) -> bool:
     """Whether all positions with unchanged cells are beginnings of tokens. True in careful runs, which use positions only to find words."""
     if state.numbers[CAREFUL]:
         return True
-    bounds, places = state.records[: 2 * state.numbers[RECORDS]], state.pool[: state.numbers[POOL]]
-    lefts = np.repeat(_parts(state)[0].astype(np.int32), bounds[1::2] - bounds[::2])
+    bounds = state.records[: 2 * state.numbers[RECORDS]]
+    lefts = np.full(len(bounds), NONE, np.int32)  # for each block, `NONE` for the dropped positions before it, and its left token
+    lefts[1::2] = _parts(state)[0]
+    lefts = np.repeat(lefts, np.diff(bounds, prepend=0))
+    places = state.pool[: len(lefts)]
     return bool(np.all(starts[places] | (state.cells[places] != lefts)))

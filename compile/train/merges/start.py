@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.merges.heap import LOW, may_merge, push
-from fst.compile.train.merges.merging import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, USED, WORD_END
+from fst.compile.train.merges.merging import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, TIES, USED, WORD_END
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
@@ -111,7 +111,7 @@ def record_pairs(state, sizes):
             continue
         count = np.int64(pairs[2 * slot + 1])
         key = pairs[2 * slot]
-        never = numbers[BY_TEXT] != 0 and not may_merge(key >> HALF, key & LOW, state)
+        never = numbers[TIES] == BY_TEXT and not may_merge(key >> HALF, key & LOW, state)
         if never or (count < numbers[LEAST] and numbers[CAREFUL] == 0):
             sizes[slot] = NONE
             continue

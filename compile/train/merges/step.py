@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.merges.heap import may_merge
-from fst.compile.train.merges.merging import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, USED
+from fst.compile.train.merges.merging import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, TIES, USED
 from fst.core.jit import inlined, part
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import ONE, key_of, slot_of
@@ -174,7 +174,7 @@ def take_off(key, count, pairs):
 def is_counted(left, right, count, state):
     """In a run that is not careful, whether a new pair may be merged later, and so needs a record."""
     numbers = state.numbers
-    if numbers[BY_TEXT]:
+    if numbers[TIES] == BY_TEXT:
         return may_merge(left, right, state)
     return count >= numbers[LEAST] and np.int64(state.lengths[left]) + state.lengths[right] < numbers[LONGEST]
 
@@ -214,7 +214,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
         kept = careful or is_counted(made, other, count, state)
         state.right[2 * other + 1] = add_pair(key_of(made, other), count, occurrences, state) if kept else NONE
     never = NONE
-    if between and numbers[BY_TEXT] and state.right[2 * left + 1] == 0 and may_merge(made, left, state):
+    if between and numbers[TIES] == BY_TEXT and state.right[2 * left + 1] == 0 and may_merge(made, left, state):
         never = add_pair(key_of(made, left), 0, 1, state)
     for place in range(lefts):
         other = touched[place]

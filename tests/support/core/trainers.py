@@ -65,6 +65,7 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
     longest = {"max_token_length": draw.randint(2, 5)} if not affixes and draw.random() < 0.3 else {}
     options: dict[str, Any] = {"vocab_size": 2_000, "special_tokens": special, **how}
     resumed(train.bpe, words, **options, min_frequency=least, limit_alphabet=draw.choice((None, 300)), **affixes, **longest)
+    resumed(train.bpe, words, **options, min_frequency=least, ties="first", **longest)
     resumed(train.wordpiece, words, **options, min_frequency=least)
     if how["splitter"] != "gpt2":
         with suppress(fst.VocabularyError):  # this error is raised if a word is a special token, because SentencePiece refuses such words

@@ -87,6 +87,17 @@ def bpe_by_recount(
     return tokens, merges
 
 
+def bpe_by_first_occurrence(words: Sequence[str], merges: int) -> list[tuple[str, str]]:
+    """The merges of BPE if, of equally frequent pairs, the pair that occurs first is merged. `words`: the words of a text in their order.
+    `merges`: the maximum number of merges.
+    """
+    splits, found = [[*word] for word in words], list[tuple[str, str]]()
+    while len(found) < merges and (counts := Counter(pair for split in splits for pair in pairwise(split))):
+        found.append(max(counts, key=counts.__getitem__))  # of equal elements, `max` returns the first, in the order of insertion
+        splits = [_merged(split, found[-1], "".join(found[-1])) for split in splits]
+    return found
+
+
 def extended_by_recount(
     words: Mapping[str, int], splits: Mapping[str, list[str]], ids: Mapping[str, int], size: int, prefix: str = ""
 ) -> dict[str, int]:
