@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import ceil
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 VARIABLE = "FST_NUM_THREADS"
 ROOT = Path("/")
@@ -31,6 +34,32 @@ def shared_pool() -> ThreadPoolExecutor:
     if not _pools:
         _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
     return _pools[0]
+
+
+def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
+    """The results of a function for all items, in the order of the items. At most `threads` threads compute them, one of which is the
+    calling thread. If a call fails, its error is raised once all threads have ended.
+
+    Examples:
+        >>> in_threads(len, ["a", "bc", ""], 2)
+        [1, 2, 0]
+    """
+    from concurrent.futures import wait
+
+    places, found = iter(range(len(items))), dict[int, Result]()
+
+    def work() -> None:
+        for place in places:
+            found[place] = function(items[place])
+
+    helpers = [shared_pool().submit(work) for _ in range(min(threads, len(items)) - 1)]
+    try:
+        work()
+    finally:
+        wait(helpers)
+    for helper in helpers:
+        helper.result()
+    return [found[place] for place in range(len(items))]
 
 
 def thread_count(threads: Any = None) -> int:

@@ -69,8 +69,3 @@ def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
     """An empty hash table."""
     arrays = np.zeros(SLOT * slots, np.uint64), np.empty(PLACES * slots, np.int64), np.empty(pool, np.uint8)
     return Counts(*arrays, Sizes(), Position(), KEY_MASKS)
-
-
-def fits(words: int, slots: int) -> bool:
-    """Whether a table with `slots` slots may contain `words` words. Look-ups in a fuller table are slow."""
-    return words * MOST_FILLED[1] <= slots * MOST_FILLED[0]

@@ -10,6 +10,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
+from fst.core.threads import in_threads
 from fst.counting import tables
 from fst.counting.tables import Columns
 from fst.errors import VocabularyError, quoted
@@ -18,6 +20,8 @@ from fst.tables.strings import order_of, taken
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # number of columns of `Words.first`: partition, document, number of the word in the document
 RANGE = 1 << 16  # number of words that are merged at a time, counted in the part with the most words
+
+merge_equal = Deferred("fst.counting.kernel", "merge_equal")
 
 Ints = NDArray[np.int64]
 
@@ -76,35 +80,38 @@ class Words:
         return cls.combined(np.frombuffer(b"".join(listed), np.uint8), ends, np.array(counts, np.int64), first, split=split)
 
     @classmethod
-    def combined(cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0) -> Words:
+    def combined(
+        cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0, in_runs: bool = False
+    ) -> Words:
         """Make `Words` from arrays in any order. Repeated words become one word, with the sum of the counts and the earliest first
         occurrence.
 
         Args:
             text, ends, counts, first: arrays like the attributes `text`, `ends`, `counts` and `first`, but unsorted.
             split, documents: see the attributes.
+            in_runs: whether the words consist of few sorted runs.
 
         Raises:
             VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
         """
-        _need_sum(counts)
-        order, begins = order_of(text, ends)
-        counts, first = counts[order], first[order]
-        if not begins.all():
-            groups = np.flatnonzero(begins)
-            order, counts, first = order[groups], np.add.reduceat(counts, groups), _least(first, groups)
-        text, ends = taken(text, ends, order)
-        return cls(text, ends, counts, first, split, documents)
+        _need_sum(text, ends, counts)
+        order, begins = order_of(text, ends, in_runs=in_runs)
+        size = np.count_nonzero(begins)
+        rows, sums, least = np.empty(size, np.int64), np.empty(size, np.int64), np.empty((size, PLACE), np.int64)
+        merge_equal.call(order, begins, np.ascontiguousarray(counts), np.ravel(first), rows, sums, np.ravel(least))
+        text, ends = taken(text, ends, rows)
+        return cls(text, ends, sums, least, split, documents)
 
     @classmethod
-    def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
-        """Merge the words of several parts of a corpus. The parts may be memory-mapped files, because only one range of words is in use at
-        a time.
+    def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1, threads: int = 1) -> Words:
+        """Merge the words of several parts of a corpus. The parts may be memory-mapped files, because each thread uses only one range of
+        words at a time.
 
         Args:
             parts: the words of each part.
             split, documents: see the attributes.
             min_count: words with lower counts are left out.
+            threads: the number of threads.
 
         Raises:
             VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
@@ -113,17 +120,20 @@ class Words:
         if len(parts) == 1:
             return replace(parts[0], split=split, documents=documents).at_least(min_count)
         longest: Sequence[bytes] = max((_Listed(part) for part in parts), key=len, default=())
-        pivots = longest[RANGE::RANGE]
+        size = max(min(RANGE, -(-len(longest) // threads)), 1)
+        pivots = longest[size::size]
         cuts = [[0, *(bisect_left(_Listed(part), pivot) for pivot in pivots), len(part)] for part in parts]
-        found = [cls._of_slices(parts, [each[number : number + 2] for each in cuts], min_count) for number in range(len(pivots) + 1)]
+        slices = [[each[number : number + 2] for each in cuts] for number in range(len(pivots) + 1)]
+        found = in_threads(lambda each: cls._of_slices(parts, each, min_count), slices, threads)
         ends, begun = [], 0
         for words in found:
             ends.append(words.ends + begun)
             begun += len(words.text)
         made = (np.concatenate(arrays) for arrays in zip(*((words.text, words.counts, words.first) for words in found), strict=True))
         text, counts, first = made
-        _need_sum(counts)
-        return cls(text, np.concatenate(ends), counts, first, split, documents, min_count)
+        joined = np.concatenate(ends)
+        _need_sum(text, joined, counts)
+        return cls(text, joined, counts, first, split, documents, min_count)
 
     @classmethod
     def _of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
@@ -144,6 +154,7 @@ class Words:
             np.concatenate([nothing, *counts]),
             np.concatenate([nothing.reshape(0, PLACE), *places]),
             split=UNKNOWN_SPLIT,
+            in_runs=True,
         )
         return found.at_least(min_count)
 
@@ -254,14 +265,11 @@ def _bytes_of(word: Any, row: int) -> bytes:
         raise VocabularyError(f"pair {row}: the word {quoted(word)} has a lone surrogate; expected text, or bytes") from None
 
 
-def _need_sum(counts: Ints) -> None:
+def _need_sum(text: NDArray[np.uint8], ends: Ints, counts: Ints) -> None:
     """Raise an error if the sum of the counts is larger than `MAX_COUNT`."""
     total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
     if total > MAX_COUNT:
-        raise VocabularyError(f"the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}; divide the counts")
-
-
-def _least(first: Ints, groups: Ints) -> Ints:
-    """The earliest first occurrence of each group of rows."""
-    numbers = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, len(first))))
-    return first[np.lexsort((first[:, 2], first[:, 1], first[:, 0], numbers))[groups]]
+        most = int(counts.argmax())
+        word = text[int(ends[most - 1]) if most else 0 : int(ends[most])].tobytes()
+        found = f"the sum of all counts is {total:,}, of which {int(counts[most]):,} are of {quoted(word)}"
+        raise VocabularyError(f"{found}; expected at most {MAX_COUNT:,}; divide the counts")

@@ -101,14 +101,14 @@ def equal_to(wanted: bytes, data: Array, ends: Array) -> Ints:
     return found[are_equal]
 
 
-def order_of(data: Array, ends: Array) -> tuple[Ints, NDArray[np.uint8]]:
+def order_of(data: Array, ends: Array, *, in_runs: bool = False) -> tuple[Ints, NDArray[np.uint8]]:
     """The indices of strings in the order of their bytes, those of equal strings ascending; and for each string in this order, 1 if it
-    differs from the previous string, else 0.
+    differs from the previous string, else 0. `in_runs`: whether the strings consist of few sorted runs, which are merged in less time.
     """
     count, data, ends = len(ends), np.ascontiguousarray(data), np.ascontiguousarray(ends)
     keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
     make_keys.call(data, ends, keys, first)
-    order = np.argsort(first)
+    order = np.argsort(first, kind="stable" if in_runs else None)
     sort_words.call(data, ends, keys, first[order], order, np.empty_like(order), begins)
     return order, begins
 

@@ -13,7 +13,7 @@ import numpy as np
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 
-MOST_STRAYS = 1 << 12  # maximum number of items that are searched for a file if the collection also contains other items
+MOST_STRAYS = 1 << 10  # maximum number of items that are searched for a file if the collection also contains other items
 MOST_NAME = 1 << 12  # maximum length of a path in characters
 # A name with one of these endings is a file of texts. Names with other endings may be texts: "node.js" and "example.org" may be words of a
 # list.

@@ -1,13 +1,13 @@
 """Count the words of documents, with any number of threads and bounded memory.
 
 Each thread takes blocks of documents, and counts their words in its own table. A table that exceeds its share of the memory is written to a
-temporary folder as a *run*, a sorted list of words. At the end, all tables and runs are merged in the order of words, so that the result
-does not depend on the number of threads, the size of blocks or the memory.
+temporary folder as a *run*, a sorted list of words. At the end, each thread sorts the words of its table, and all tables and runs are
+merged in ranges of words, so that the result does not depend on the number of threads, the size of blocks or the memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.counting.arguments import DONE, HAS_ADDED, INLINE, NO_SLOTS, SLOT, counts, fits
+from fst.core.threads import in_threads
+from fst.counting.arguments import DONE, HAS_ADDED, NO_SLOTS, SLOT, counts
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.pretokens.arguments import work
@@ -28,8 +29,8 @@ from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints, Limits, Source, n
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.kernel_call import MOST_UNITS
 
-count_words, add_words, list_words = (
-    Deferred("fst.runtime.counting.kernel", name) for name in ("count_words", "add_words", "list_words")
+count_words, move_words, list_words = (
+    Deferred("fst.runtime.counting.kernel", name) for name in ("count_words", "move_words", "list_words")
 )
 Progress = Callable[[int, int], None]
 
@@ -163,7 +164,7 @@ class Counter:
 
     def _enlarge(self, slots: int, pool: int) -> None:
         old, new = self._counts, counts(slots, pool)
-        add_words.call(old, new)
+        move_words.call(old, new)
         new.position[:] = old.position
         self._counts = new
 
@@ -172,16 +173,6 @@ class Counter:
         self.runs.append(stored(self.words(), self._folder))
         self._counts.slots.fill(0)
         self._counts.sizes.fill(0)
-
-    def add(self, other: Counter) -> None:
-        """Add the counts of another counter's table to the table."""
-        (own, pool), (more, others) = ((int(each._counts.sizes.words), int(each._counts.sizes.pool)) for each in (self, other))
-        slots = len(self._counts.slots) // SLOT
-        while not fits(own + more, slots):
-            slots *= 2
-        if slots > len(self._counts.slots) // SLOT or pool + others + INLINE > len(self._counts.pool):
-            self._enlarge(slots, pool + others + INLINE)
-        add_words.call(other._counts, self._counts)
 
     def words(self) -> Words:
         """Return the words in the table with their counts and first occurrences."""
@@ -228,22 +219,8 @@ def count_documents(
     with TemporaryDirectory(prefix="fst-words-") as name:
         job = _Job(blocks, progress, is_over, lambda: Counter(splitter, partition, errors, memory // (2 * threads), Path(name)))
         job.run(threads)
-        found = Words.merged(_runs(job.counters), split=split, documents=job.documents, min_count=min_count)
+        found = Words.merged(job.words(threads), split=split, documents=job.documents, min_count=min_count, threads=threads)
         return replace(found, is_partial=job.is_cut)
-
-
-def _runs(counters: Sequence[Counter]) -> list[Words]:
-    """Collect the words of all counters: in one part if all tables have stayed in memory, otherwise in one part for each run."""
-    if not counters:
-        return []
-    first, *others = counters
-    if not any(each.runs for each in counters):
-        for other in others:
-            first.add(other)
-        return [first.words()]
-    for each in counters:
-        each.store()
-    return [run for each in counters for run in each.runs]
 
 
 class _Job:
@@ -298,6 +275,13 @@ class _Job:
                 self._add(len(block.rows), counter.count(block))
         except BaseException as error:
             self._failed.append((first, error))
+
+    def words(self, threads: int) -> list[Words]:
+        """The sorted words of all tables and runs. If there are runs, the tables are written as runs, too."""
+        if any(each.runs for each in self.counters):
+            in_threads(Counter.store, self.counters, threads)
+            return [run for each in self.counters for run in each.runs]
+        return in_threads(Counter.words, self.counters, threads)
 
     def _taken(self) -> Block | None:
         with self._lock:

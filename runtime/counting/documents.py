@@ -10,7 +10,7 @@ from fst.errors import TextError
 from fst.runtime.counting.counter import Block
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
-from fst.runtime.rows.texts import Source, rows_of
+from fst.runtime.rows.texts import Column, Source, rows_of
 
 MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # maximum number of texts in a block; a block also ends at this number of characters or bytes
 
@@ -47,9 +47,9 @@ def _place(documents: Documents, row: int) -> str:
 
 
 def _rows(texts: Any) -> Iterator[Source]:
-    """Iterate over the rows of a list, or of a pyarrow array."""
-    if isinstance(texts, list):
-        yield rows_of(texts)
+    """Iterate over the rows of a list, of a `Column`, or of a pyarrow array."""
+    if isinstance(texts, list | Column):
+        yield rows_of(texts) if isinstance(texts, list) else texts
     else:
         from fst.runtime.rows.arrow import rows_of_column
 

@@ -176,16 +176,6 @@ def count_words(text, starts, table, work, counts):
 
 
 @inlined
-def is_same(old, slot, new, other):
-    """Whether slots of two tables contain the same word; the caller has checked that the tags of the slots are equal."""
-    if old.slots[slot + U3] >> TAG < LONG:
-        return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
-    start, length = old.slots[slot + U1], old.slots[slot + U2]
-    is_like = old.slots[slot] == new.slots[other] and length == new.slots[other + U2]
-    return is_like and same_bytes(old.pool, start, new.pool, new.slots[other + U1], length)
-
-
-@inlined
 def put_slot(old, slot, new, free):
     """Copy a slot of a table to a free slot of another table."""
     length = old.slots[slot + U3] >> TAG
@@ -202,24 +192,13 @@ def put_slot(old, slot, new, free):
     new.sizes.bytes += length
 
 
-@inlined
-def add_slot(old, slot, new, other):
-    """Add the count of a slot to the count of the same word in another table, and store the earlier of the two first occurrences."""
-    new.slots[other + U3] += old.slots[slot + U3] & COUNT_MASK
-    place, found = slot >> U1, other >> U1
-    document, word = old.places[place], old.places[place + U1]
-    known = new.places[found]
-    if document < known or (document == known and word < new.places[found + U1]):
-        new.places[found], new.places[found + U1] = document, word
-
-
 @kernel
-def add_words(old, new):
-    """Add the words of a table to another table.
+def move_words(old, new):
+    """Copy the words of a table to an empty table.
 
     Args:
-        old: the table to add.
-        new: the other table, with a pool for all words, and with so many slots that at most the fraction `MOST_FILLED` is used after the
+        old: the table to copy.
+        new: the empty table, with a pool for all words, and with so many slots that at most the fraction `MOST_FILLED` is used after the
             call.
     """
     shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
@@ -228,15 +207,10 @@ def add_words(old, new):
         tag = old.slots[slot + U3] >> TAG
         if tag:
             hashed = old.slots[slot] if tag == LONG else mixed(hash_of(old.slots, slot, old.masks, INLINE << U2))
-            other = hashed >> shift << U2
-            value = new.slots[other + U3]
-            while value and not (value >> TAG == tag and is_same(old, slot, new, other)):
-                other = other + U4 & last
-                value = new.slots[other + U3]
-            if value:
-                add_slot(old, slot, new, other)
-            else:
-                put_slot(old, slot, new, other)
+            free = hashed >> shift << U2
+            while new.slots[free + U3]:
+                free = free + U4 & last
+            put_slot(old, slot, new, free)
 
 
 @kernel

@@ -133,6 +133,15 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
+class Lines(Documents):
+    """Lines to count or to read once: `texts` is a `Column` of `fst.runtime.rows.texts`, which kernels check and repair."""
+
+    def mended(self) -> Documents:
+        """Return the documents unchanged, because `Column.gather` replaces malformed units."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
 class Encoded:
     """The ids of a block of documents.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fst.errors import ReadingError
 from fst.runtime.files import lines
-from fst.runtime.files.documents import MEND, MEND_TEXT, Documents, Fault
+from fst.runtime.files.documents import MEND, MEND_TEXT, Documents, Fault, Lines
 from fst.runtime.files.packing import UNSUPPORTED, ending
 from fst.runtime.files.pieces import Piece, Whole
 from fst.runtime.files.streams import STANDARD, Source, opened
@@ -47,7 +47,7 @@ class Reading:
         with_text: whether the other fields or columns include the text.
         mends: whether malformed UTF-8 in JSON lines is replaced by U+FFFD.
         in_pieces: whether long documents of plain text are divided into pieces.
-        with_ends: whether documents of plain text include the line feed or the separator at their end.
+        with_ends: whether documents of plain text include the line feed or the separator at their end. Lines are then `Lines`.
         most: the maximum size in bytes of a document of plain text that is not divided, and of a line of JSON; None: `lines.MOST_BYTES`.
         row_group: the row group to read of each Parquet file, from 0; None: all.
     """
@@ -144,6 +144,15 @@ class Reading:
         return None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
 
     def _texts(self, source: Source) -> Iterator[Documents]:
+        if self.with_ends and self.end == lines.LINE_FEED:
+            return self._lines(source)
+        return self._blocks(source)
+
+    def _lines(self, source: Source) -> Iterator[Documents]:
+        for first, found in lines.ended(source, self.most or lines.MOST_BYTES):
+            yield Lines(source.name, "line", range(first, first + len(found)), found)
+
+    def _blocks(self, source: Source) -> Iterator[Documents]:
         whole = Whole()
         for block in lines.blocks(source, self.end, in_pieces=self.in_pieces, with_ends=self.with_ends, most=self.most):
             if block.is_begun or block.goes_on:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from fst.errors import TextError
 from fst.runtime.files.streams import Source, opened
+from fst.runtime.rows.texts import Column
 
 LINE_FEED = b"\n"
 MOST_BYTES = 1 << 24  # maximum size of a document that is read in one piece
@@ -39,6 +43,18 @@ class Block:
     def place(self, row: int) -> str:
         """Name a document by its file and number, for messages."""
         return f"{self.file}, {self.unit} {self.first + row}"
+
+
+class Ended(NamedTuple):
+    """A block of lines that include their line feeds.
+
+    Attributes:
+        first: the number of the first line in the file, from 1.
+        lines: the lines.
+    """
+
+    first: int
+    lines: Column
 
 
 def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
@@ -73,13 +89,45 @@ def blocks(
         unfinished.append(rest)
         size += len(rest)
         if not in_pieces and size > most:
-            raise TextError(f"{source.name}, {unit} {number}: more than {most:,} bytes; split it")
+            raise _too_long(source.name, unit, number, most)
         if in_pieces and (is_begun or size > LONG_BYTES):
             yield Block(source.name, number, [b"".join(unfinished)], unit, is_begun, goes_on=True)
             unfinished, size, is_begun = [], 0, True
     last = b"".join(unfinished)
     if is_begun or separator is None or (last if separator == LINE_FEED else last.strip()):
         yield Block(source.name, number, [last], unit, is_begun)
+
+
+def ended(source: Source, most: int) -> Iterator[Ended]:
+    """Read the lines of a file as `blocks` does with `with_ends`, but without an object for each line. Only lines that several reads return
+    in parts are copied. `most`: the maximum size of a line in bytes.
+    """
+    number, unfinished, size = 1, list[bytes](), 0
+    for chunk in source.chunks():
+        begin, end = 0, chunk.rfind(LINE_FEED) + 1
+        if end and size:
+            begin = chunk.index(LINE_FEED) + 1
+            yield _joined(number, [*unfinished, chunk[:begin]])
+            number, unfinished, size = number + 1, [], 0
+        if begin < end:
+            data = np.frombuffer(chunk, np.uint8, end - begin, begin)
+            yield Ended(number, lines := Column(data, np.append(0, np.flatnonzero(data == LINE_FEED[0]) + 1)))
+            number += len(lines)
+        unfinished.append(chunk[end:])
+        size += len(chunk) - end
+        if size > most:
+            raise _too_long(source.name, "line", number, most)
+    if size:
+        yield _joined(number, unfinished)
+
+
+def _joined(number: int, parts: Iterable[bytes]) -> Ended:
+    line = np.frombuffer(b"".join(parts), np.uint8)
+    return Ended(number, Column(line, np.array([0, len(line)])))
+
+
+def _too_long(name: str, unit: str, number: int, most: int) -> TextError:
+    return TextError(f"{name}, {unit} {number}: more than {most:,} bytes; split it")
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:

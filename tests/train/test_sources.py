@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from functools import partial
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fst import train
 from fst.counting.words import Words
 from fst.errors import TextError, UnsupportedError
 from fst.runtime.files import lines
 from fst.runtime.files.packing import CHUNK
+from fst.runtime.files.streams import Source
 from fst.train import counting
 from fst.train.pipeline import Pipeline
 
@@ -119,3 +123,35 @@ def test_splitters_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert listed(train.words(["one two 3"], splitter=r"\w|\d+")) == expected
     with pytest.raises(AssertionError):
         train.words(["one two 3"], splitter=r"\w|\d+", normalizer="nfc")
+
+
+class Trickle(io.RawIOBase):
+    """A file of which a read returns at most `most` bytes."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self._file, self._most = io.BytesIO(data), most
+
+    def readable(self) -> bool:
+        """Always True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read a few bytes."""
+        return self._file.readinto(memoryview(buffer)[: self._most])
+
+
+@given(st.binary(max_size=40).map(lambda data: data.replace(b"0", b"\n")), st.integers(1, 9), st.integers(1, 9))
+def test_lines_in_one_array(data: bytes, read: int, most: int) -> None:
+    """Lines in one array have the numbers, bytes and errors of lines in a list, wherever reads divide the file."""
+    found: list[Any] = []
+    readers: list[Any] = [lines.ended, partial(lines.blocks, separator=lines.LINE_FEED, with_ends=True)]
+    for blocks in readers:
+        numbered = dict[int, bytes | str]()
+        try:
+            for block in blocks(Source("name", io.BufferedReader(Trickle(data, read)), None, False), most=most):
+                rows: Any = block.lines if isinstance(block.lines, list) else map(block.lines.text, range(len(block.lines)))
+                numbered |= {number: bytes(line) for number, line in enumerate(rows, block.first)}
+        except TextError as error:
+            numbered[0] = str(error)
+        found.append(numbered)
+    assert found[0] == found[1]

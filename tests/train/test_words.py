@@ -28,12 +28,16 @@ from fst.counting import words as counted_words
 from fst.counting.words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import bytes_of
+from fst.tables.strings import stored_bytes
 from fst.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 
 pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
+WEIGHTED = st.lists(
+    st.tuples(st.sampled_from([b"", b"a", b"ab", b"b"]), st.integers(1, 1 << 59), st.tuples(*[st.integers(0, 3)] * 3)), max_size=8
+)
 LONG = ("o200k", "cl100k")  # compiling each of these takes a second; "cl100k" has the same splitter as "llama3"
 OF_TOKENIZERS = [name for name, pipeline in SPLITTERS.items() if pipeline.rule is None]  # test_sentencepiece.py tests the other splitter
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
@@ -225,7 +229,7 @@ class TestCounting:
             words = train.words([texts[:cut], texts[cut:]], splitter="gpt2", threads=threads)
             assert listed(words) == words_one_by_one(words_of_reference(texts, SPLITTERS["gpt2"]))
             parts = [train.words(part, splitter="gpt2", partition=number) for number, part in enumerate([texts[:cut], texts[cut:]])]
-            merged = Words.merged(parts, split=words.split)
+            merged = Words.merged(parts, split=words.split, threads=threads)
             shuffled = train.words(random.sample(texts, len(texts)), splitter="gpt2", threads=threads)
         for other in (merged, shuffled):
             assert (*other,) == (*words,)
@@ -239,6 +243,15 @@ class TestCounting:
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)
         assert [*words] == sorted({text.encode() for text in texts})
         assert {*words.counts.tolist()} == {2}
+
+    @given(WEIGHTED)
+    def test_equal_words_are_merged(self, rows: list[tuple[bytes, int, tuple[int, int, int]]]) -> None:
+        """Rows with the same word become one word with the sum of the counts and the earliest first occurrence."""
+        spelled, counts, first = [word for word, _, _ in rows], [count for _, count, _ in rows], [place for _, _, place in rows]
+        arrays = np.array(counts, np.int64), np.array(first, np.int64).reshape(-1, 3)
+        words = Words.combined(*stored_bytes(spelled), *arrays, split="")
+        own = {word: [row for row in rows if row[0] == word] for word in sorted({*spelled})}
+        assert listed(words) == {word: (sum(row[1] for row in same), min(row[2] for row in same)) for word, same in own.items()}
 
     @pytest.mark.slow
     def test_table_grows(self) -> None:
@@ -378,7 +391,10 @@ class TestSources:
             ([("a", 1), ("b", 0)], "pair 1: the count of 'b' is 0; expected a positive whole number"),
             ([("a", 1.5)], "pair 0: the count of 'a' is 1.5"),
             ([("a", True)], "pair 0: the count of 'a' is True"),
-            ([("a", MAX_COUNT), ("b", 1)], "the sum of all counts is 9,223,372,036,854,775,808; expected at most"),
+            (
+                [("b", 1), ("a", MAX_COUNT)],
+                "the sum of all counts is 9,223,372,036,854,775,808, of which 9,223,372,036,854,775,807 are of b'a'; expected at most",
+            ),
             ([("a\ud800", 1)], "pair 0: the word .* has a lone surrogate"),
             ([("a", 1), (5, 1)], "pair 1: the word is 5; expected str or bytes"),
         ],
