@@ -305,12 +305,15 @@ def _compile_guide(folder: Path) -> None:
         masks.add(np.array([number], np.uint32))
 
 
-def _compile_counting_of_words(_: Path) -> None:
+def _compile_counting_of_words(folder: Path) -> None:
     from fst import train
 
     numbers = " ".join(map(str, range(1 << 15)))  # enough words that the hash table must grow
+    lines = folder / "lines.txt"
+    lines.write_text(numbers)
     for normalizer in ("none", "nfkc"):
         train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
+        train.words([lines], splitter="gpt2", normalizer=normalizer)
 
 
 def _compile_training(folder: Path) -> None:
