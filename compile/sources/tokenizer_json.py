@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile.patterns import code_points, parser
+from fst.compile.patterns.tree import Characters, Node, Repeat
 from fst.compile.pretokens import metaspace, splits
 from fst.compile.sources import kinds
 from fst.compile.sources.inputs import ADDED, CONFIG, MERGES, MODEL, SPECIALS
@@ -18,6 +20,8 @@ from fst.compile.text.source import NO_SETTINGS, Source, Trimming
 from fst.errors import UnsupportedError, VocabularyError, counted, cut, listed, quoted, reason
 from fst.tables.decoder_steps import BYTES, KNOWN, METASPACE, Step, are_steps, byte_of, plan
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
+
+HALVINGS = 16  # the number of times that a run of up to 1 << 16 characters, in a token, becomes half as long, until one character is left
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
@@ -102,7 +106,7 @@ def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) ->
             others = "" if len(parts) == 1 else " in a Sequence with others"
             alone = " and ".join(dict.fromkeys((Decoder.kind, supported)))
             raise UnsupportedError(f"decoder {cut(kind)}{others}: supported are {alone} alone, and {', '.join(KNOWN)}")
-    steps = [_step(found) for found in parts]
+    steps = [step for place, found in enumerate(parts) for step in _steps(found, is_first=place == 0)]
     if not are_steps(steps):
         raise ValueError(f"the decoder has a step that is malformed, or too many of them: {quoted(steps)}")
     if plan(steps) is None and all(byte_of(name) is None for name in names):
@@ -131,12 +135,29 @@ def _wordpiece(part: Component) -> Decoder:
     return Decoder(prefix, cleanup)
 
 
-def _step(part: Component) -> Step:
-    """Check that a decoder step has exactly the fields of its type, and return the step."""
+def _steps(part: Component, *, is_first: bool) -> list[Step]:
+    """Check that a decoder step has exactly the fields of its type, and return the step; for a Replace of a pattern, the equivalent steps.
+    `is_first`: whether the step reads tokens of the vocabulary, whose length is bounded.
+    """
     if part["type"] == METASPACE:
-        return metaspace.of_decoder(part)
+        return [metaspace.of_decoder(part)]
     only(part, "decoder", " ".join(("type", *KNOWN[part["type"]])))
     found = {"type": part["type"], **{name: field_of(part, name, f"decoder {part['type']}") for name in KNOWN[part["type"]]}}
-    if "Regex" in found.get("pattern", ()):
-        raise UnsupportedError(f"decoder Replace of {quoted(found['pattern'])}: only Strings are supported")
-    return found
+    pattern = found.get("pattern")
+    if not isinstance(pattern, dict) or pattern.keys() != {"Regex"} or not isinstance(pattern["Regex"], str):
+        return [found]
+    char, is_run = _replaced(parser.parse(pattern["Regex"]))
+    if not char or (is_run and not is_first):
+        expected = "expected a String, or as the first decoder a run of one character, such as ' +'"
+        raise UnsupportedError(f"decoder Replace of {quoted(pattern)}: {expected}")
+    shorter = {**found, "pattern": {"String": char * 2}, "content": char}  # makes each run half as long
+    return [*[shorter] * (HALVINGS * is_run), {**found, "pattern": {"String": char}}]
+
+
+def _replaced(tree: Node) -> tuple[str, bool]:
+    """The character that a pattern matches, and whether it matches runs of this character; an empty string for any other pattern."""
+    if isinstance(tree, Repeat) and (tree.least, tree.most, tree.lazy) == (1, None, False):
+        char, is_run = _replaced(tree.body)
+        return "" if is_run else char, True
+    is_one = isinstance(tree, Characters) and code_points.members(tree.edges).size == 1
+    return (chr(code_points.members(tree.edges)[0]) if is_one and isinstance(tree, Characters) else ""), False

@@ -19,10 +19,11 @@ from tokenizers.decoders import DecodeStream as ReferenceStream
 
 import fst
 from fst.compile.sources.tokenizer_json import of_document
-from fst.tables.decoder_steps import joined, plan
+from fst.tables.decoder_steps import Step, joined, plan
+from fst.tables.header import StepsDecoder
 
 Json = dict[str, Any]
-TOKENS = ["a", "b", "▁", "▁a", "a▁b", "▁▁", " ", "é", "##", "b##", "x", "<0x41>", "<0x0a>", "<0x+F>", "<0xZZ>", "東▁"]
+TOKENS = ["a", "b", "▁", "▁a", "a▁b", "▁▁", "▁▁▁a▁▁", " ", "é", "##", "b##", "x", "<0x41>", "<0x0a>", "<0x+F>", "<0xZZ>", "東▁"]
 BYTES = [f"<0x{byte:02X}>" for byte in (*"é東😺".encode(), 0x80, 0xFF, 0xED, 0xA0)]
 VOCABULARY = [*dict.fromkeys([*TOKENS, *BYTES])]
 ADDED = ["<s>", "▁<t>"]
@@ -36,6 +37,11 @@ def strip(content: str, start: int, stop: int) -> Json:
 def replace(string: str, content: str) -> Json:
     """Make a decoder step that replaces a string."""
     return {"type": "Replace", "pattern": {"String": string}, "content": content}
+
+
+def replaced(pattern: str, content: str) -> Json:
+    """Make a decoder step that replaces the matches of a pattern."""
+    return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
 
 
 def metaspace(scheme: str) -> Json:
@@ -54,9 +60,10 @@ DECODERS: dict[str, Sequence[Json]] = {
     "suffix and blanks": [metaspace("first"), SUFFIX, FALLBACK, FUSE, strip("a", 2, 0), strip(" ", 1, 0)],
     "late": [FUSE, FALLBACK, SPACES],
     "each": [strip("a", 1, 0), replace("b", "▁"), SPACES],
+    "runs": [replaced("▁+", " "), replaced("b", "▁"), FALLBACK, FUSE],
     "tail": [SPACES, FALLBACK, FUSE, replace("a b", "!"), strip(" ", 0, 1)],
 }
-STREAMED = ["llama", "gemma", "metaspace", "metaspace never", "suffix", "suffix and blanks", "each"]
+STREAMED = ["llama", "gemma", "metaspace", "metaspace never", "suffix", "suffix and blanks", "each", "runs"]
 some_ids = some.lists(some.integers(0, len(VOCABULARY) + len(ADDED) + 1), max_size=12)
 
 
@@ -80,6 +87,14 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
     return fst.Tokenizer(kept.assemble(of_document(source, Path("tokenizer.json")), "auto")), Reference.from_str(json.dumps(source))
 
 
+@cache
+def steps(name: str) -> Sequence[Step]:
+    """The steps that a table contains."""
+    decoder = of_document(document(DECODERS[name]), Path("tokenizer.json")).settings.decoder
+    assert isinstance(decoder, StepsDecoder)
+    return decoder.steps
+
+
 @pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", DECODERS)
 @given(ids=some_ids, skip=some.booleans())
@@ -92,7 +107,7 @@ def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) ->
     assert ours.decode(ids, skip_special_tokens=skip) == expected
     assert ours.decode_batch([ids, [], ids[:1]], skip)[0] == expected
     if known:
-        assert joined(DECODERS[name], [[*VOCABULARY, *ADDED][number] for number in known]) == expected
+        assert joined(steps(name), [[*VOCABULARY, *ADDED][number] for number in known]) == expected
 
 
 @pytest.mark.parametrize("name", STREAMED)
@@ -127,6 +142,13 @@ def test_text_that_changes_as_a_whole_is_not_streamed(name: str) -> None:
     ours, _ = small(name)
     with pytest.raises(fst.UnsupportedError, match="decode_stream: the decoder changes the text as a whole"):
         ours.decode_stream()
+
+
+@pytest.mark.parametrize("decoders", [[FUSE, replaced("▁+", " ")], [replaced("▁{2,}", " ")], [replaced("[a▁]+", " ")], [replaced("a▁", "")]])
+def test_patterns_that_are_not_replaced(decoders: Sequence[Json]) -> None:
+    """A Replace of a pattern is refused, except of a character, or of runs of one character in tokens of the vocabulary."""
+    with pytest.raises(fst.UnsupportedError, match="decoder Replace of .* expected a String, or as the first decoder a run of one character"):
+        of_document(document(decoders), Path("tokenizer.json"))
 
 
 def test_plan() -> None:
