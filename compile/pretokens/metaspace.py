@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.pretokens import splits
+from fst.compile.pretokens.scripts import ROWS
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
+from fst.compile.text.pre_tokenizers import SCRIPTS
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Normalizer, normalized_tokens
@@ -93,7 +95,8 @@ class Pipeline(NamedTuple):
         whitespace: the spelling of spaces.
         cuts: whether a text is cut before each space.
         splits: the splits after these cuts; in their patterns, a space represents the symbol.
-        before: the splits before spaces become the symbol. Each of their pre-tokens may get a leading symbol.
+        before: the splits before spaces become the symbol, or that need a splitter of their own. Each of their pre-tokens may get a leading
+            symbol.
     """
 
     normalizers: Sequence[Component]
@@ -128,21 +131,22 @@ class Pipeline(NamedTuple):
         return told_apart(added, normalizer(self.normalizers, self.whitespace), are_normal=self._is_of_sentencepiece)
 
     def _cut_first(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
-        """The added tokens and the `Normalizer` with the splits before Metaspace. Its last step turns the symbol into a space, before the
-        splits, so the splits must treat both characters alike.
+        """The added tokens and the `Normalizer` with the first splits. If there is a symbol, its last step turns the symbol into a space,
+        before the splits, so the splits must treat both characters alike.
         """
         from fst.compile.pretokens.sequences import in_sequence
         from fst.compile.text.normalizer import normalizer, told_apart
 
         symbol = self.whitespace.symbol
-        to_space = {"type": "Replace", "pattern": {"String": symbol}, "content": SPACE}
+        to_space = [{"type": "Replace", "pattern": {"String": symbol}, "content": SPACE}] * bool(symbol)
         split = in_sequence([step for part in self.before for step in splits.steps(part)])
-        late = [content for content, token in added.contextual.items() if token.normalized and self._is_of_spaces((content, token))]
-        if late or split.classes[ord(symbol)] != split.classes[ord(SPACE)]:
+        normalized = [(content, token) for content, token in added.contextual.items() if token.normalized and symbol]
+        late = [content for content, token in normalized if self._is_of_spaces((content, token))]
+        if late or split.classes[ord(symbol or SPACE)] != split.classes[ord(SPACE)]:
             reason = f"which tells apart {quoted(symbol)} and a space"
             what = f"and the added token {quoted(late[0])}, which depends on spaces" if late else reason
             raise UnsupportedError(f"pre_tokenizer {self.before[0]['type']} before Metaspace, {what}")
-        by = normalizer((*self.normalizers, to_space), self.whitespace)
+        by = normalizer((*self.normalizers, *to_space), self.whitespace)
         found_tokens, by_found = told_apart(added, by)
         return found_tokens, replace(by_found or by, splitter=split)
 
@@ -176,6 +180,10 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
         symbol = _replaced(found)
+        if SCRIPTS in kinds:
+            halves = [step for part in parts for step in (splits.steps(part) if part["type"] == SCRIPTS else (part,))]
+            count = 1 + halves.index(ROWS)
+            return Pipeline(found, False, NO_WHITESPACE, False, halves[count:], halves[:count])
         replaces = symbol != "" and not keeps_symbol
         return Pipeline(found, replaces, Whitespace(symbol=symbol) if replaces else NO_WHITESPACE, False, parts)
     place = kinds.index(METASPACE)
@@ -185,6 +193,9 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     if METASPACE in kinds[place + 1 :] or (others and (prefix == FIRST or keeps_symbol)):
         name, what = (others[0], f"with the prepend_scheme {prefix}") if others else (METASPACE, "of which only one is supported")
         raise UnsupportedError(f"pre_tokenizer {name} before Metaspace, {what}")
+    if SCRIPTS in others:
+        what = f"which adds {quoted(part['replacement'])} before each script of 'aα'"
+        raise UnsupportedError(f"pre_tokenizer {SCRIPTS} before Metaspace, {what}")
     if others:
         return Pipeline(found, False, Whitespace(prefix, part["replacement"]), cuts, behind, parts[:place])
     separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS

@@ -24,10 +24,11 @@ from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Automaton, Step, at_edges, explored, reduced, whole
 from fst.compile.pretokens.counted_runs import common_codes
 from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.scripts import ROWS, split_of_scripts
 from fst.compile.pretokens.splits import steps
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.text.components import Component
-from fst.compile.text.pre_tokenizers import Splits
+from fst.compile.text.pre_tokenizers import SCRIPTS, Splits
 from fst.errors import UnsupportedError
 from fst.text.splitter import DEAD, START, Splitter
 
@@ -92,6 +93,8 @@ def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
 
 def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitter:
     """The splitter of a single split. There may be gaps between its matches."""
+    if part["type"] == SCRIPTS:
+        return split_of_scripts(part["half"])
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text, so texts may contain them
@@ -99,9 +102,11 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
     return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
 
 
-def last_counting(parts: Sequence[Component]) -> int:
-    """The number of splits up to the last one with counted runs (`fst.text.counted_runs`); 0 if no split has any."""
-    return max((place for place, part in enumerate(parts, 1) if split_of(part, (), Budget()).runs), default=0)
+def last_apart(parts: Sequence[Component]) -> int:
+    """The number of splits up to the last one that needs a splitter of its own, because it has counted runs (`fst.text.counted_runs`) or is
+    the first half of UnicodeScripts; 0 if there is none.
+    """
+    return max((place for place, part in enumerate(parts, 1) if part == ROWS or split_of(part, (), Budget()).runs), default=0)
 
 
 def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:

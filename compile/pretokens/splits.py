@@ -4,6 +4,7 @@ The result is a list of these components:
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all other patterns are Oniguruma's.
+- ``{"type": "UnicodeScripts", "half": …}``, see `fst.compile.pretokens.scripts`.
 - ``{"type": "PrefixSpace"}``: each part of the text gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
   ``add_prefix_space``, which is applied before ByteLevel's pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, a component of every list.
@@ -14,15 +15,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from fst.compile.pretokens.scripts import COLUMNS, ROWS
 from fst.compile.text import pattern_splits, pre_tokenizers
 from fst.compile.text.characters import reference
-from fst.compile.text.components import COUNT, FLAG, FLAG_OR_NULL, Component, Fields, flat
+from fst.compile.text.components import FLAG, FLAG_OR_NULL, Component, Fields, flat
+from fst.compile.text.pre_tokenizers import FIXED, SCRIPTS
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.header import PREFIX_SPACE
 
 KNOWN: Fields = {
     **pre_tokenizers.BY_PATTERNS,
-    "FixedLength": {"length": COUNT},
     "ByteLevel": {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG_OR_NULL},
 }
 Pattern = str
@@ -71,7 +73,9 @@ def steps(part: Component) -> Parts:
         return (*prefixed, *split, BYTES)
     if pattern_splits.is_pattern(part):
         return (_checked(part),)
-    if kind == "FixedLength":
+    if kind == SCRIPTS:
+        return ({**part},) if "half" in part else (ROWS, COLUMNS)
+    if kind == FIXED:
         return (_split(f"{pattern_splits.EVERY}{{1,{_length(part)}}}"),)
     if kind == "Digits":
         return (_split(_class("numeric"), "Isolated" if part["individual_digits"] else "Contiguous"),)

@@ -156,7 +156,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
 
 def _strings(part: Component, absent: Collection[str], early: Collection[str]) -> list[str]:
     """The strings of `early` that are the first alternatives in a split's pattern."""
-    spellings = _spellings(part) if (part["behavior"], part["invert"]) in LITERAL and "dialect" not in part else []
+    spellings = _spellings(part) if (part.get("behavior"), part.get("invert")) in LITERAL and "dialect" not in part else []
     known = [*takewhile(lambda string: string in early or _holds(string, absent), spellings)]
     found = [string for string in known if not _holds(string, absent)]
     others = [string for string in spellings if string not in found]
@@ -167,7 +167,8 @@ def _strings(part: Component, absent: Collection[str], early: Collection[str]) -
 
 def _spellings(part: Component) -> list[str]:
     """The string of each alternative of a split's pattern; empty for an alternative that is not a string."""
-    tree = parser.parse(part["pattern"]["Regex"]) if "Regex" in part["pattern"] else None
+    pattern = part.get("pattern", {})
+    tree = parser.parse(pattern["Regex"]) if "Regex" in pattern else None
     return [spelled(node) for node in tree.parts] if isinstance(tree, Choice) else []
 
 

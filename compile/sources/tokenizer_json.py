@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,8 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     model = found.read(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    decoder, trimmed = _decoder_of(source.get("decoder"), found.decoder, model.tokens), trimming(source.get("post_processor"))
+    decoder = _decoder_of(source.get("decoder"), found.decoder, [*model.tokens, *added.ids])
+    trimmed = trimming(source.get("post_processor"))
     if found.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
         _need_no_letters_for_bytes(found.name, decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
@@ -88,10 +89,10 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")
 
 
-def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) -> AnyDecoder | None:
+def _decoder_of(part: Component | None, supported: str, names: Collection[str]) -> AnyDecoder | None:
     """Convert the decoder of a file. `part`: the decoder in the file; None if the file has none. `supported`: the type of decoder that
     tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`). `names`: the
-    tokens of the vocabulary.
+    tokens of the vocabulary, and added tokens.
     """
     if part is None:
         return None
@@ -99,8 +100,9 @@ def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) ->
     types = [kind_of(found, "decoder") for found in parts]
     if types == [Decoder.kind]:
         return _wordpiece(parts[0])
-    if types == [supported]:
-        return _byte_level(parts[0])
+    has_bytes = any(byte_of(name) is not None for name in names)
+    if types == [supported] or (types == [BYTES, supported] and not has_bytes):
+        return _byte_level(parts[-1])
     for kind in types:
         if kind not in KNOWN:
             others = "" if len(parts) == 1 else " in a Sequence with others"
@@ -109,7 +111,7 @@ def _decoder_of(part: Component | None, supported: str, names: Iterable[str]) ->
     steps = [step for place, found in enumerate(parts) for step in _steps(found, is_first=place == 0)]
     if not are_steps(steps):
         raise ValueError(f"the decoder has a step that is malformed, or too many of them: {quoted(steps)}")
-    if plan(steps) is None and all(byte_of(name) is None for name in names):
+    if plan(steps) is None and not has_bytes:
         steps = [step for step in steps if step["type"] != BYTES]  # which changes nothing, so that a stream may decode
     return StepsDecoder(tuple(steps))
 

@@ -13,7 +13,7 @@ from fst.compile.patterns.code_points import members, union
 from fst.compile.text import pattern_splits
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Map, closed_up
-from fst.compile.text.components import FLAG, STRING_OR_NULL, Component, Fields, flat
+from fst.compile.text.components import COUNT, FLAG, STRING_OR_NULL, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
 from fst.text.alphabet import BREAK, ISOLATED
 
@@ -24,7 +24,8 @@ KNOWN: Fields = {
     "Punctuation": {"behavior": STRING_OR_NULL},
     "Digits": {"individual_digits": FLAG},
 }
-BY_PATTERNS: Fields = {**KNOWN, **pattern_splits.KNOWN}
+SCRIPTS, FIXED = "UnicodeScripts", "FixedLength"
+BY_PATTERNS: Fields = {**KNOWN, **pattern_splits.KNOWN, FIXED: {"length": COUNT}, SCRIPTS: {}}
 BEHAVIORS = ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
 
 
@@ -57,6 +58,8 @@ class Splits:
 
     def _split(self, part: Component) -> None:
         kind = part["type"]
+        if kind in (SCRIPTS, FIXED):
+            raise UnsupportedError(f"pre_tokenizer {kind} in a map of characters")
         if pattern_splits.is_pattern(part):
             self._split_by_pattern(part)
         if kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit"):

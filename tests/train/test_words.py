@@ -185,7 +185,7 @@ class TestSplitters:
             ({"splitter": 5}, "splitter is 5; expected gpt2, bert"),
             ({"splitter": "gpt2", "normalizer": "nfq"}, "normalizer 'nfq' is unknown; expected bert"),
             ({"normalizer": "nfc"}, "splitter is None, but a normalizer needs one"),
-            ({"splitter": {"type": "UnicodeScripts"}}, "pre_tokenizer UnicodeScripts: supported are"),
+            ({"splitter": {"type": "Scripts"}}, "pre_tokenizer Scripts: supported are"),
             ({"splitter": {"type": "Split"}}, "malformed"),
             ({"sources": {"a": 1}, "partition": 1}, "partition is 1, but the words are already counted"),
             ({"splitter": "gpt2", "partition": -1}, "partition is -1; expected a whole number from 0"),

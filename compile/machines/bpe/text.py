@@ -16,7 +16,8 @@ from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
 from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
-from fst.compile.pretokens.sequences import chained, in_sequence, last_counting
+from fst.compile.pretokens.scripts import ROWS
+from fst.compile.pretokens.sequences import chained, in_sequence, last_apart
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.components import Component
@@ -107,9 +108,10 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
     """The text pipeline, with `normalizers` instead of the source's normalizers."""
     before, adds_space, splits = _around_space(text)
     whole = normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER))
-    if count := last_counting(splits):
+    if count := last_apart(splits):
         if adds_space:
-            raise UnsupportedError("a Split that counts characters, after add_prefix_space, which adds spaces before it")
+            what = "UnicodeScripts" if splits[count - 1] == ROWS else "a Split that counts characters"
+            raise UnsupportedError(f"{what}, after add_prefix_space, which adds spaces before it")
         before, splits = splits[:count], splits[count:]
         whole = replace(whole, splitter=at_edges())
     added, by = told_apart(given, whole)

@@ -37,6 +37,7 @@ HEADER = """\
 #   numeric      yes: a number
 #   word         yes: \\w of Whitespace's pattern
 #   cluster      its class in grapheme clusters, see fst.text.clusters
+#   script       the first character that UnicodeScripts never separates from it (hexadecimal); of others, UnicodeScripts separates nothing
 """
 
 
@@ -99,6 +100,22 @@ def properties() -> Iterator[tuple[str, str, str]]:
         yield "order", mark, str(place)
     for char, name in clusters(char for char in EVERY_CHARACTER if char not in "\r\n"):
         yield "cluster", char, "syllable" if "가" <= char <= "힣" else name
+    yield from scripts()
+
+
+def scripts() -> Iterator[tuple[str, str, str]]:
+    """The property of scripts, as tuples of property, character and value."""
+    from tokenizers import pre_tokenizers
+
+    cut = pre_tokenizers.UnicodeScripts().pre_tokenize_str
+    firsts, value = list[str](), ""
+    for char in EVERY_CHARACTER:
+        if all(len(cut(other + char)) <= 1 for other in "a,"):
+            continue
+        if not value or len(cut(value + char)) > 1:
+            value = next((first for first in firsts if len(cut(first + char)) == 1), char)
+            firsts += [value] * (value == char)
+        yield "script", char, hexadecimal(value)
 
 
 def hexadecimal(text: str) -> str:
