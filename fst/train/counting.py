@@ -85,9 +85,9 @@ def words(
             - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
               word and count.
         splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
-            "llama3", "qwen2", or "none": a document is one word); a regular expression, for byte-level vocabularies; a pre-tokenizer of
-            ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table, or the path of a
-            table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made the words.
+            "llama3", "qwen2", "superbpe", or "none": a document is one word); a regular expression, for byte-level vocabularies; a
+            pre-tokenizer of ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table,
+            or the path of a table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made the words.
         normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase" or "none"; or a normalizer of ``tokenizers``, live or as
             a mapping. With the splitter "sentencepiece": a rule of ``sentencepiece`` 0.2.3, called ``normalization_rule_name`` there:
             "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf" or "identity". None: the normalizer of the splitter; for "sentencepiece",
@@ -139,7 +139,7 @@ def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: s
     """
     of_rounds: dict[str, Any] = {name: arguments.get(name) for name in ("progress", "deadline", "checkpoint")}
     control = control or Control(**of_rounds)
-    pipeline = _pipeline(splitter, arguments.get("normalizer"))
+    pipeline = pipeline_for(splitter, arguments.get("normalizer"))
     if kind is not None:
         need_no_rule(kind, pipeline)
     found, pipeline = words_of(source, splitter=pipeline, **{name: arguments[name] for name in SHARED}, is_over=control.is_over)
@@ -175,7 +175,7 @@ def words_of(
 
     check(errors)
     _check(partition=partition, min_count=min_count, memory=memory)
-    pipeline = _pipeline(splitter, normalizer)
+    pipeline = pipeline_for(splitter, normalizer)
     counted, blocks = _found(source, column, field, errors)
     if counted is not None and partition:
         raise UnsupportedError(f"partition is {partition}, but the words are already counted; expected documents; leave it out")
@@ -252,7 +252,7 @@ def _named(split: str) -> Pipeline | None:
     return next((pipeline for pipeline in pipelines if pipeline.digest == split), None)
 
 
-def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
+def pipeline_for(splitter: Any, normalizer: Any = None) -> Pipeline | None:
     """The pipeline for the arguments `splitter` and `normalizer`; None if both are None."""
     if splitter is None and normalizer is not None:
         _no_splitter("a normalizer needs one")

@@ -15,17 +15,19 @@ from fst.bridge.from_live import compiled
 from fst.compile.train.merges.merging import WORD_END
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
+from fst.pretokens.byte_letters import LETTERS
 from fst.pretokens.token_letters import byte_of
 from fst.train.base_tokenizers import base_vocabulary, config_of, segmented
 from fst.train.base_vocabulary import BaseVocabulary
 from fst.train.checkpoints import digest_of
 from fst.train.control import Control
-from fst.train.counting import Corpus, counted
+from fst.train.counting import Corpus, counted, pipeline_for
 from fst.train.merges import merged_in_either_way
 from fst.train.result import NO_PAIR, SIZE, Trained
 from fst.train.symbols import Symbols, check_numbers
 
 ASKER = "fst.train.extend"
+SPACE, COLON = (LETTERS[ord(character)] for character in " :")  # letters of ByteLevel
 
 Ints = NDArray[np.int64]
 
@@ -35,6 +37,8 @@ def extend(
     words: Any,
     add: int,
     *,
+    splitter: Any = None,
+    max_words: int | None = None,
     column: str | None = None,
     field: str | None = None,
     threads: int | None = None,
@@ -53,12 +57,20 @@ def extend(
       token can also change the tokens of the rest of a word.
     - WordLevel: the most frequent words that are not tokens yet are added.
 
+    With a `splitter` whose words are longer than those of the base tokenizer, BPE learns superwords: tokens that contain several words.
+    This is the second phase of SuperBPE (arXiv 2503.13423); the first phase is `bpe`.
+
     Args:
         old: the base tokenizer: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table;
             a trained vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
             For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the encoding's pattern.
         words: texts, files or counted words, see `words`; they are split as in the base tokenizer.
         add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
+        splitter: the new splitter of texts, for BPE, see `words`; "superbpe": that of the second phase in the scripts of SuperBPE's
+            authors. Words are segmented by the old merges alone, so these may also cross the cuts of the old splitter. None: the splitter
+            of the base tokenizer.
+        max_words: the maximum number of words in a new token, for BPE over bytes. Spaces separate the words. Neither does a new token
+            contain a space after a colon. SuperBPE's authors use 4. None: any new tokens.
         column, field, threads, min_count, errors: see `words`.
         progress, checkpoint, deadline: see `bpe`.
 
@@ -68,7 +80,7 @@ def extend(
 
     Raises:
         UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
-            for example a ``.model`` of SentencePiece.
+            for example a ``.model`` of SentencePiece; or the model cannot have another splitter, or `max_words`.
         VocabularyError: the base vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
 
@@ -78,16 +90,20 @@ def extend(
         >>> new = extend(old, {"hug": 3, "hu": 1}, add=2)
         >>> new.vocabulary
         {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
+        >>> from fst.train import bpe
+        >>> texts = ["by the way", "by the sea"]
+        >>> extend(bpe(texts, splitter="gpt2", vocab_size=260), texts, add=1, splitter="superbpe").merges[-1]
+        ('by', 'Ġthe')
     """
     control = Control(progress, deadline, checkpoint)
-    vocabulary = base_vocabulary(compiled(old, ASKER), ASKER)
+    vocabulary = split_by(base_vocabulary(compiled(old, ASKER), ASKER), splitter)
     corpus = counted(words, vocabulary.pipeline, locals(), control=control)
     batch = segmented(vocabulary, corpus.words)
-    trained = _extended(vocabulary, corpus, batch.ids, batch.row_splits, add).of(corpus.words)
+    trained = _extended(vocabulary, corpus, batch.ids, batch.row_splits, add, max_words).of(corpus.words)
     return replace(trained, config=config_of(old))
 
 
-def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
+def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], splits: Ints, add: int, max_words: int | None) -> Trained:
     """Add tokens to a vocabulary.
 
     Args:
@@ -95,13 +111,17 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
         corpus: the words.
         ids, splits: the ids of all words, encoded with the base vocabulary, and the bounds of each word in `ids`.
         add: the number of new tokens.
+        max_words: see `extend`.
     """
     words = corpus.words
-    check_numbers(add=add)
+    check_numbers(add=add, max_words=0 if max_words is None else max_words)
+    if max_words is not None and not (base.kind == "BPE" and base.pipeline.are_bytes):
+        raise UnsupportedError(f"max_words is {max_words}, but the vocabulary is not BPE over bytes; leave it out")
     if base.kind == "Unigram":
         raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
     if base.kind == "WordLevel":
         return _with_words(base, words, ids, splits, add)
+    options = {"trainer": "extend", "old": base.digest, "add": add, **({} if max_words is None else {"words": max_words})}
     found = merged_in_either_way(
         lambda: _symbols(base, words, ids, splits),
         prefix=base.prefix,
@@ -109,12 +129,30 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
         min_frequency=0,
         max_token_length=None,
         control=corpus.control,
-        digest=digest_of(words, {"trainer": "extend", "old": base.digest, "add": add}),
+        digest=digest_of(words, options),
+        is_allowed=None if max_words is None else lambda token: is_superword(token, max_words),
     )
     names = found.names
     new = {names[number]: number for number in range(base.size, len(names))}
     merges = [(names[left], names[right]) for left, right in found.merges] if base.kind == "BPE" else []
     return base.trained(base.tokens | new, found.counts, found.stopped, merges=[*base.merges, *merges], min_count=words.min_count)
+
+
+def split_by(base: BaseVocabulary, splitter: Any) -> BaseVocabulary:
+    """The vocabulary with another splitter; its normalizer, its decoder and its added tokens stay. `splitter`: see `extend`."""
+    found = pipeline_for(splitter)
+    if found is None:
+        return base
+    if base.kind != "BPE" or found.rule is not None or found.are_bytes != base.pipeline.are_bytes:
+        raise UnsupportedError(
+            f"splitter is given for {base.kind}; expected BPE, and a splitter into bytes or characters like the old one; leave it out"
+        )
+    return replace(base, document={**base.document, "pre_tokenizer": found.pre_tokenizer})
+
+
+def is_superword(token: str, most: int) -> bool:
+    """Whether SuperBPE may make a token: of at most `most` words, and without a space after a colon. `token`: in letters of ByteLevel."""
+    return COLON + SPACE not in token and sum(map(bool, token.split(SPACE))) <= most
 
 
 def _symbols(base: BaseVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:

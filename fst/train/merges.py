@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.merges import merging
-from fst.compile.train.merges.merging import NONE, Merging, Text, merge_pairs
+from fst.compile.train.merges.merging import NEVER, NONE, Merging, Text, merge_pairs
 from fst.compile.train.merges.proof import longest_word, prove
 from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import insert_pairs, pairs_for
@@ -44,12 +44,14 @@ class TwoWaysError(VocabularyError):
 
 
 class Names:
-    """The token of each id, extended after merges. `prefix`: the string that is removed from the right part of a merge."""
+    """The token of each id, extended after merges. `prefix`: the string that is removed from the right part of a merge. `is_allowed`:
+    whether a merge may make a string.
+    """
 
-    def __init__(self, symbols: Symbols, prefix: str) -> None:
+    def __init__(self, symbols: Symbols, prefix: str, is_allowed: Callable[[str], bool] | None) -> None:
         self.by_id = [*symbols.names]
         self.ids = {name: number for number, name in enumerate(self.by_id)}
-        self._prefix = prefix
+        self._prefix, self._is_allowed = prefix, is_allowed
         self._read = 0  # the number of merges whose tokens have been added
         # the ids of all tokens that occur in words, or occurred before a merge
         self._exist = {*np.flatnonzero(np.bincount(symbols.cells[symbols.cells >= 0])).tolist()}
@@ -71,10 +73,15 @@ class Names:
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
-        """The id of the string that the next merge makes (of the pair at the top of the heap); `NONE` if the string has no id yet."""
+        """The id of the string that the next merge makes (of the pair at the top of the heap); `NONE` if the string has no id yet; `NEVER`
+        if no merge may make it.
+        """
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
-        found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
+        token = self.joined(key >> 32, key & 0xFFFFFFFF)
+        if self._is_allowed is not None and not self._is_allowed(token):
+            return NEVER
+        found = self.ids.get(token, NONE)
         if found in self._exist and not state.numbers[merging.CAREFUL] and state.numbers[merging.TIES] != merging.BY_TEXT:
             raise TwoWaysError
         return found
@@ -101,6 +108,7 @@ def merged(
     careful: bool = False,
     text: Text | None = None,
     by_place: bool = False,
+    is_allowed: Callable[[str], bool] | None = None,
 ) -> Merged:
     """Learn merges from words spelled in symbols.
 
@@ -115,12 +123,13 @@ def merged(
         careful: if True, the run is careful even if `symbols.is_careful` is False.
         text: properties of the first symbols, for the rules of SentencePiece; None: the rules of `tokenizers`.
         by_place: whether, of equally frequent pairs, the pair that occurs first is merged. In this case, the run is never careful.
+        is_allowed: whether a merge may make a string; None: all strings are allowed.
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
     known = pairs_for(len(symbols.known))
     insert_pairs.call(np.array([first << 32 | size for first, size in symbols.known], np.uint64), known)
-    names = Names(symbols, prefix)
+    names = Names(symbols, prefix, is_allowed)
 
     def advance(state: Merging) -> Round:
         numbers = state.numbers
@@ -149,7 +158,7 @@ def merged(
             least=min_frequency,
             longest=NO_LIMIT if max_token_length is None else max_token_length,
             careful=careful,
-            suspects=known,
+            suspects=known if is_allowed is None else known[:0],
             text=text,
             by_place=by_place,
         )

@@ -34,6 +34,8 @@ BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
 # From the tokenizer.json of Llama 3; the pattern of Qwen2 differs only in how it splits numbers.
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
+# From the scripts that SuperBPE's authors released, for the second phase: digits, punctuation and the end of a run of spaces.
+SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 O200K = ENCODINGS["o200k_base"].pattern
 NAME = re.compile(r"[\w .-]*")  # a str of only these characters is the name of a splitter, not a pattern
 NONE, SENTENCEPIECE = "none", "sentencepiece"
@@ -165,6 +167,7 @@ SPLITTERS: Mapping[str, Pipeline] = {
     "llama3": _by_pattern(LLAMA3),
     "o200k": _by_pattern(O200K),
     "qwen2": _by_pattern(QWEN2),
+    "superbpe": _by_pattern(SUPERBPE),
     NONE: Pipeline(),
 }
 

@@ -252,6 +252,13 @@ class TestOldVocabularies:
         call("train", "extend", vocabulary, texts, "--add", "3", "-o", tmp_path / "o.json")
         assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
 
+    def test_extend_by_superwords(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
+        """With --splitter and --max-words, `fst train extend` writes the vocabulary that `train.extend` returns."""
+        call("train", "extend", vocabulary, texts, "--add", "9", "--splitter", "superbpe", "--max-words", "2", "-o", tmp_path / "o.json")
+        expected = train.extend(vocabulary, texts, 9, splitter="superbpe", max_words=2)
+        assert json.loads((tmp_path / "o.json").read_text()) == expected.to_json()
+        assert any("Ġ" in token.strip("Ġ") for token in expected.vocabulary)
+
     def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """`fst train trim` keeps the requested number of tokens, and --ids writes the new id of each old token."""
         call("train", "trim", vocabulary, texts, "--keep", "265", "--ids", tmp_path / "ids.npy", "-o", tmp_path / "o.json")

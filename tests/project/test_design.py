@@ -421,8 +421,8 @@ def test_encoding_imports_numba_alone() -> None:
     ("code", "unused"),
     [
         (
-            "import fst.train, fst.train.bpe_trainer, fst.train.saving; from fst.train.counting import _pipeline; "
-            "[_pipeline(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are stored
+            "import fst.train, fst.train.bpe_trainer, fst.train.saving; from fst.train.counting import pipeline_for; "
+            "[pipeline_for(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are stored
             {"numpy.ma", "fst.compile.text.normalizer", *(f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram"))},
         ),
         ("import fst.machines.lookup.table, fst.runtime.machines.lookup.lookup", {"numpy.ma", "fst.text.normalizer"}),

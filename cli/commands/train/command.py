@@ -165,7 +165,7 @@ def command() -> None:
 
     \b
     --splitter is one of these:
-      a name         gpt2, cl100k, o200k, llama3, qwen2: words of bytes; bert;
+      a name         gpt2, cl100k, o200k, llama3, qwen2, superbpe: words of bytes; bert;
                      metaspace or sentencepiece; whitespace; none: a document is a word
       a pattern      a regular expression that matches words; words are bytes
       a file         a tokenizer.json, a table, or the folder of a tokenizer, for
@@ -322,13 +322,28 @@ def like_command(**options: Any) -> None:
     train("like", **options)
 
 
-@trainer("extend", base_argument, number_option("--add", "The number of new tokens."), run_options)
+superword_options = with_options(
+    click.option(
+        "--splitter", metavar="NAME|PATTERN|FILE", show_default="that of BASE", help="The new splitter of texts: BPE learns superwords."
+    ),
+    click.option(
+        "--max-words",
+        type=click.IntRange(min=0),
+        metavar="N",
+        show_default="any",
+        help="Make no token of more than N words, or with a space after a colon; SuperBPE: 4.",
+    ),
+)
+
+
+@trainer("extend", base_argument, number_option("--add", "The number of new tokens."), superword_options, run_options)
 def extend_command(**options: Any) -> None:
     """Add tokens to a vocabulary; its tokens, ids and merges stay. BASE is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
     Examples:
       fst train extend gpt2.npz corpus.txt --add 2000 -o own/
+      fst train extend subwords/ corpus.txt --splitter superbpe --max-words 4 --add 120000 -o superwords/
     """
     from fst.cli.commands.train.work import train
 

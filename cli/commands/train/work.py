@@ -84,7 +84,7 @@ def train(
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
-    before, by = ([], counting.get("splitter")) if base is None else _base(base, trainer, output)
+    before, by = ([], counting.get("splitter")) if base is None else _base(base, trainer, output, counting.get("splitter"))
     words = _words(files, reading, {**counting, "splitter": by, "deadline": deadline})
     if deadline is not None:
         given["deadline"] = max(deadline - (monotonic() - begun), 0.0)
@@ -145,13 +145,17 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
             click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
 
 
-def _base(base: str, command: str, output: str) -> tuple[list[Any], Any]:
+def _base(base: str, command: str, output: str, splitter: str | None) -> tuple[list[Any], Any]:
     """The base vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
-    which takes seconds to compile; `like` needs only ``tokenizer.json``, which is read once.
+    which takes seconds to compile; `like` needs only ``tokenizer.json``, which is read once. `splitter`: that of `extend`, or None.
     """
     if command != "like":
+        from fst.train.base_tokenizers import base_vocabulary
+        from fst.train.extending import split_by
+
         tokenizer = _tokenizer(base, command, output)
-        return [tokenizer], tokenizer
+        by = tokenizer if splitter is None else split_by(base_vocabulary(tokenizer, f"fst train {command}"), splitter).pipeline
+        return [tokenizer], by
     from fst.cli.tables import load
     from fst.train.base_tokenizers import parts_of
     from fst.train.pipeline import Pipeline

@@ -33,6 +33,7 @@ from fst.compile.train.merges.merging import (
     NEED_POOL,
     NEED_RECORDS,
     NEED_SYMBOLS,
+    NEVER,
     NEW_STRING,
     NO_PAIR_LEFT,
     OUT_OF_CAPACITY,
@@ -69,7 +70,7 @@ def joined_hash(left, right, state):
 @inlined
 def may_be_known(left, right, state):
     """Whether the string that a merge makes may already have an id."""
-    if state.numbers[CAREFUL]:
+    if state.numbers[CAREFUL] or len(state.suspects) == 0:
         return True
     if state.numbers[TIES] == BY_TEXT:
         suspect = joined_hash(left, right, state)
@@ -203,7 +204,7 @@ def merge_pairs(state):
             continue
         if numbers[KNOWN] == ASK and may_be_known(left, right, state):
             return NEW_STRING
-        if numbers[TIES] == BY_TEXT and numbers[KNOWN] >= 0:  # SentencePiece makes each string only once
+        if numbers[KNOWN] == NEVER or (numbers[TIES] == BY_TEXT and numbers[KNOWN] >= 0):  # SentencePiece makes each string only once
             drop_top(state)
             numbers[KNOWN] = ASK
             continue

@@ -32,7 +32,7 @@ LOWER = 3  # each recount divides `LEAST` by this number
 WORD_END, INSIDE = -1, -2  # values of cells that are not symbols
 NONE = -1
 FACTOR = np.uint64(MULTIPLIERS[1])  # factor of the polynomial in `joined_hash`
-ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of the next merge
+ASK, NEVER = -2, -3  # values of `KNOWN`: the string of the next merge is not looked up yet; the string must not become a token
 
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
@@ -77,7 +77,7 @@ class Merging(NamedTuple):
         merges: int32[3 * n], the left, right and merged id of each merge.
         made: int64[ids], the number of occurrences of each id directly after its merge.
         suspects: uint64[2 * slots], a filter for merges into strings that may already have an id. Pairs (first id, length) of strings that
-            have an id before training; with `BY_TEXT`, the hashes of all merged strings.
+            have an id before training; with `BY_TEXT`, the hashes of all merged strings. Empty: every string is looked up.
         numbers: int64[NUMBERS], indexed by the names above.
 
             - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
@@ -87,7 +87,7 @@ class Merging(NamedTuple):
             - `CAREFUL`: different merges may make the same string. `TIES`: of equally frequent pairs, the pair with the smallest ids is
               merged (`BY_ID`), or the pair that occurs first (`BY_PLACE`); or the rules of SentencePiece apply (`BY_TEXT`), so the symbol
               `SPACE` is only at the left end of tokens.
-            - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
+            - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK` or `NEVER`.
             - `STEPS`: the steps left in this round. `REASON`: the reason why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
             - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
     """
@@ -150,7 +150,7 @@ def begin(
         longest: pairs of this length or longer are not merged, except pairs of two single symbols.
         careful: whether different merges may make the same string.
         suspects: the strings that have an id before training, as pairs (first id, length). Before a merge into one of these strings, the
-            kernel returns `NEW_STRING`.
+            kernel returns `NEW_STRING`; if the array is empty, before every merge.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
         by_place: whether, of equally frequent pairs, the pair that occurs first is merged. The run is not careful.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import exp, fsum, log
 
@@ -99,7 +99,12 @@ def bpe_by_first_occurrence(words: Sequence[str], merges: int) -> list[tuple[str
 
 
 def extended_by_recount(
-    words: Mapping[str, int], splits: Mapping[str, list[str]], ids: Mapping[str, int], size: int, prefix: str = ""
+    words: Mapping[str, int],
+    splits: Mapping[str, list[str]],
+    ids: Mapping[str, int],
+    size: int,
+    prefix: str = "",
+    is_allowed: Callable[[str], bool] = lambda _: True,
 ) -> dict[str, int]:
     """The tokens after more merges, in words that are first segmented into old tokens.
 
@@ -109,6 +114,7 @@ def extended_by_recount(
         ids: the old tokens.
         size: the number of ids, including the old ones. The largest old id may exceed the number of old tokens.
         prefix: the prefix of tokens that continue a word.
+        is_allowed: whether a merge may make a token.
     """
     tokens, splits = dict(ids), dict(splits)
     new = max(tokens.values()) + 1
@@ -116,7 +122,8 @@ def extended_by_recount(
         counts = Counter[tuple[str, str]]()
         for word, count in words.items():
             for pair in pairwise(splits[word]):
-                counts[pair] += count
+                counts[pair] += count if is_allowed("".join(pair)) else 0
+        counts += Counter[tuple[str, str]]()  # only pairs that are counted
         if not counts:
             break
         best = min(counts, key=lambda pair: (-counts[pair], tokens[pair[0]], tokens[pair[1]]))
