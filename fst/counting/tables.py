@@ -10,7 +10,8 @@ three numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ MAX_COUNT = (1 << 63) - 1  # maximum sum of the counts of all words
 UNKNOWN_SPLIT = ""  # the digest of an unknown splitter
 WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
 WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, of the document, and of the word in the document
+GROUP, MOST_TEXT = 1 << 20, (1 << 31) - 1  # maximum numbers of rows, and of bytes of all words, in a group of rows of a file
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 MIN_COUNT = b"fst.min_count"  # the key of `min_count` in the schema's metadata; missing if `min_count` is 1
 STOPPED, DEADLINE = b"fst.stopped", b"deadline"  # an entry of the schema's metadata if `is_partial` is True
@@ -67,13 +69,53 @@ def table_of(words: Columns) -> Any:
     return pa.table(columns, metadata={**metadata, **({STOPPED: DEADLINE} if words.is_partial else {})} or None)
 
 
-def save(words: Columns, path: Any) -> None:
-    """Write a table as Parquet. An existing file is replaced when the new file is complete."""
+def save(blocks: Iterable[Columns], path: Any) -> int:
+    """Write words as Parquet, and return their number. An existing file is replaced when the new file is complete.
+
+    Args:
+        blocks: at least one block of words; words ascend, also from block to block. The division into blocks does not change the file.
+        path: the file to write.
+    """
     pyarrow()
     import pyarrow.parquet as pq
 
-    with replacing(path) as file:
-        pq.write_table(table_of(words), file, compression="zstd", use_dictionary=[SPLIT], row_group_size=1 << 20)
+    count = 0
+    with replacing(path) as file, ExitStack() as stack:
+        writer: Any = None
+        for group in _groups(blocks):
+            table = table_of(group)
+            writer = writer or stack.enter_context(pq.ParquetWriter(file, table.schema, compression="zstd", use_dictionary=[SPLIT]))
+            writer.write_table(table, row_group_size=GROUP)
+            count += len(group.ends)
+    return count
+
+
+def _groups(blocks: Iterable[Columns]) -> Iterator[Columns]:
+    """Divide words into groups of `GROUP` rows, or of fewer rows if their text is larger than a column of Arrow with 32-bit offsets."""
+    waiting: Columns | None = None
+    for block in blocks:
+        waiting = block if waiting is None else joined([waiting, block])
+        while (count := min(GROUP, int(np.searchsorted(waiting.ends, MOST_TEXT, "right")) or 1)) < len(waiting.ends):
+            yield rows_of(waiting, 0, count)
+            waiting = rows_of(waiting, count, len(waiting.ends))
+    if waiting is not None:
+        yield waiting
+
+
+def rows_of(words: Columns, begin: int, end: int) -> Columns:
+    """The rows `begin` to `end` - 1."""
+    ends = words.ends[begin:end]
+    start = int(words.ends[begin - 1]) if begin else 0
+    text = words.text[start : int(ends[-1]) if len(ends) else start]
+    return words._replace(text=text, ends=ends - start, counts=words.counts[begin:end], first=words.first[begin:end])
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """The rows of at least one part, in order, with the other fields of the first part."""
+    starts = np.cumsum([0, *(len(part.text) for part in parts)])
+    ends = [part.ends + start for part, start in zip(parts, starts.tolist(), strict=False)]
+    text, counts, first = (np.concatenate([part[field] for part in parts]) for field in (0, 2, 3))
+    return parts[0]._replace(text=text, ends=np.concatenate(ends), counts=counts, first=first)
 
 
 def load(paths: Sequence[Any], split: str | None = None) -> Columns:
@@ -84,7 +126,7 @@ def load(paths: Sequence[Any], split: str | None = None) -> Columns:
     try:
         parts = [pq.read_table(path, partitioning=None) for path in paths]
         found = columns_of(pa.concat_tables(parts), split)
-        return found._replace(is_partial=any(_is_partial(part) for part in parts))
+        return found._replace(is_partial=any(is_partial(part.schema.metadata) for part in parts))
     except (VocabularyError, pa.ArrowInvalid) as error:
         raise VocabularyError(f"{', '.join(map(str, paths))}: {error}") from None
 
@@ -96,7 +138,7 @@ def is_file(path: str) -> bool:
     return {WORD, COUNT} <= {*pq.read_schema(path).names}
 
 
-def columns_of(table: Any, split: str | None = None) -> Columns:
+def columns_of(table: Any, split: str | None = None, begin: int = 0) -> Columns:
     """Read the columns of a table.
 
     Args:
@@ -104,16 +146,17 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
             columns are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order
             of first occurrence.
         split: the expected digest of the splitter; None: any digest.
+        begin: the number of the first row, if the table is a part of another one.
     """
     found = imported(table)
     for name in (WORD, COUNT):
         if found.column_names.count(name) != 1:
             raise VocabularyError(f"the table has the columns {', '.join(found.column_names)}; expected one called {name}")
-    text, ends = _words(found[WORD])
-    counts = _counts(found[COUNT])
-    first = _first(found[FIRST]) if FIRST in found.column_names else _in_order(len(ends))
+    text, ends = _words(found[WORD], begin)
+    counts = _counts(found[COUNT], begin)
+    first = _first(found[FIRST], begin) if FIRST in found.column_names else _in_order(begin, len(ends))
     own = _split(found[SPLIT], split) if SPLIT in found.column_names else split
-    return Columns(text, ends, counts, first, own or UNKNOWN_SPLIT, _min_count(found.schema.metadata), _is_partial(found))
+    return Columns(text, ends, counts, first, own or UNKNOWN_SPLIT, min_count_of(found.schema.metadata), is_partial(found.schema.metadata))
 
 
 def imported(table: Any) -> Any:
@@ -135,19 +178,25 @@ def imported(table: Any) -> Any:
         raise VocabularyError(f"the table is {type(table).__name__}; expected one that pyarrow can read: {error}") from None
 
 
-def _need_none(column: Any, name: str) -> None:
+def _need_none(column: Any, name: str, begin: int) -> None:
     """Raise an error if a column contains a null."""
     if column.null_count:
-        raise VocabularyError(f"row {column.is_null().index(True).as_py()}: {name} is null; expected a value")
+        raise VocabularyError(f"row {begin + column.is_null().index(True).as_py()}: {name} is null; expected a value")
 
 
-def _words(column: Any) -> tuple[NDArray[np.uint8], Ints]:
+def _words(column: Any, begin: int) -> tuple[NDArray[np.uint8], Ints]:
     pa = pyarrow()
-    _need_none(column, WORD)
+    _need_none(column, WORD, begin)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if str(kind).removeprefix("large_").removesuffix("_view") not in ("string", "binary"):
         raise VocabularyError(f"column {WORD} is {column.type}; expected binary or string")
-    array = column.cast(kind).cast(pa.large_binary()).combine_chunks()
+    return _strings(column.cast(kind).cast(pa.large_binary()))
+
+
+def _strings(column: Any) -> tuple[NDArray[np.uint8], Ints]:
+    """The bytes of all strings in a column with 64-bit offsets, and the end of each string."""
+    pa = pyarrow()
+    array = column.combine_chunks()
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     texts, ends, begun = [np.empty(0, np.uint8)], [np.empty(0, np.int64)], 0
     for chunk in chunks:
@@ -160,9 +209,9 @@ def _words(column: Any) -> tuple[NDArray[np.uint8], Ints]:
     return np.concatenate(texts), np.concatenate(ends)
 
 
-def _counts(column: Any) -> Ints:
+def _counts(column: Any, begin: int) -> Ints:
     pa = pyarrow()
-    _need_none(column, COUNT)
+    _need_none(column, COUNT, begin)
     try:
         if not (pa.types.is_integer(column.type) or pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)):
             raise VocabularyError(f"column {COUNT} is {column.type}; expected int64")
@@ -172,13 +221,13 @@ def _counts(column: Any) -> Ints:
     if (counts < 1).any():
         wrong = ((row, count) for row, count in enumerate(column.to_pylist()) if not 1 <= count <= MAX_COUNT or count % 1)
         row, count = next(wrong)
-        raise VocabularyError(f"row {row}: {COUNT} is {count}; expected a whole number from 1 to {MAX_COUNT:,}")
+        raise VocabularyError(f"row {begin + row}: {COUNT} is {count}; expected a whole number from 1 to {MAX_COUNT:,}")
     return np.ascontiguousarray(counts)
 
 
 def _split(column: Any, given: str | None) -> str:
     """The digest of the splitter that the column split contains. `given` is the expected digest; None: any digest."""
-    _need_none(column, SPLIT)
+    _need_none(column, SPLIT, 0)
     found = sorted(map(str, column.unique().to_pylist()))
     if len(found) > 1:
         raise VocabularyError(f"column {SPLIT} is {quoted(found[0])} and {quoted(found[1])}; expected one split; count the words again")
@@ -188,10 +237,10 @@ def _split(column: Any, given: str | None) -> str:
     return own or given or UNKNOWN_SPLIT
 
 
-def _in_order(count: int) -> Ints:
+def _in_order(begin: int, count: int) -> Ints:
     """The first occurrences of words in a table without the column `first`: row i is word i of the first document."""
     first = np.zeros((count, len(WIDTHS)), np.int64)
-    first[:, 2] = np.arange(count)
+    first[:, 2] = np.arange(begin, begin + count)
     return first
 
 
@@ -215,38 +264,41 @@ def _digits(numbers: Ints, width: int) -> NDArray[np.uint8]:
     return made
 
 
-def _first(column: Any) -> Ints:
+def _first(column: Any, begin: int) -> Ints:
     """Convert strings to first occurrences."""
     pa = pyarrow()
-    _need_none(column, FIRST)
+    _need_none(column, FIRST, begin)
     width = sum(WIDTHS)
     try:
-        text = column.cast(pa.large_string()).combine_chunks()
+        text = column.cast(pa.large_string())
     except pa.ArrowException:
         raise VocabularyError(f"column {FIRST} is {column.type}; expected string") from None
-    listed = text.to_pylist()
+    data, ends = _strings(text)
     value = np.full(256, 255, np.uint8)
     value[DIGITS] = np.arange(16)
-    wrong = next((row for row, place in enumerate(listed) if len(place) != width or not place.isascii()), None)
-    if wrong is None:
-        digits = value[np.frombuffer("".join(listed).encode(), np.uint8)].reshape(-1, width)
-        faults = np.flatnonzero((digits == 255).any(axis=1))
-        wrong = int(faults[0]) if len(faults) else None
-    if wrong is not None:
-        raise VocabularyError(f"row {wrong}: {FIRST} is {quoted(listed[wrong])}; expected {width} hexadecimal digits")
-    first, at = np.zeros((len(listed), len(WIDTHS)), np.int64), 0
-    for place, count in enumerate(WIDTHS):
-        for digit in range(at, at + count):
-            first[:, place] = first[:, place] << 4 | digits[:, digit]
-        at += count
+    wrong = np.flatnonzero(np.diff(ends, prepend=0) != width)
+    if not len(wrong):
+        digits = value[data].reshape(-1, width)
+        wrong = np.flatnonzero((digits == 255).any(axis=1))
+    if len(wrong):
+        found = text[int(wrong[0])].as_py()
+        raise VocabularyError(f"row {begin + int(wrong[0])}: {FIRST} is {quoted(found)}; expected {width} hexadecimal digits")
+    packed, at = digits[:, ::2] << 4 | digits[:, 1::2], 0
+    first = np.empty((len(ends), len(WIDTHS)), np.int64)
+    for place, size in enumerate(width // 2 for width in WIDTHS):
+        numbers = np.zeros((len(ends), 8), np.uint8)
+        numbers[:, 8 - size :] = packed[:, at : at + size]
+        first[:, place] = numbers.view(">i8")[:, 0]
+        at += size
     return first
 
 
-def _is_partial(table: Any) -> bool:
-    return (table.schema.metadata or {}).get(STOPPED) == DEADLINE
+def is_partial(metadata: Mapping[bytes, bytes] | None) -> bool:
+    """Whether the metadata of a table's schema contain that a deadline stopped the count."""
+    return (metadata or {}).get(STOPPED) == DEADLINE
 
 
-def _min_count(metadata: Mapping[bytes, bytes] | None) -> int:
+def min_count_of(metadata: Mapping[bytes, bytes] | None) -> int:
     """The `min_count` in the metadata of a table's schema."""
     stated = (metadata or {}).get(MIN_COUNT, b"1")
     return int(stated) if stated.isdigit() else 1

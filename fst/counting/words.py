@@ -119,24 +119,24 @@ class Words:
         parts = [part for part in parts if len(part)]
         if len(parts) == 1:
             return replace(parts[0], split=split, documents=documents).at_least(min_count)
-        longest: Sequence[bytes] = max((_Listed(part) for part in parts), key=len, default=())
+        longest: Sequence[bytes] = max((Listed(part) for part in parts), key=len, default=())
         size = max(min(RANGE, -(-len(longest) // threads)), 1)
         pivots = longest[size::size]
-        cuts = [[0, *(bisect_left(_Listed(part), pivot) for pivot in pivots), len(part)] for part in parts]
+        cuts = [[0, *(bisect_left(Listed(part), pivot) for pivot in pivots), len(part)] for part in parts]
         slices = [[each[number : number + 2] for each in cuts] for number in range(len(pivots) + 1)]
-        found = in_threads(lambda each: cls._of_slices(parts, each, min_count), slices, threads)
-        ends, begun = [], 0
-        for words in found:
-            ends.append(words.ends + begun)
-            begun += len(words.text)
-        made = (np.concatenate(arrays) for arrays in zip(*((words.text, words.counts, words.first) for words in found), strict=True))
-        text, counts, first = made
-        joined = np.concatenate(ends)
-        _need_sum(text, joined, counts)
-        return cls(text, joined, counts, first, split, documents, min_count)
+        found = in_threads(lambda each: cls.of_slices(parts, each, min_count), slices, threads)
+        merged = replace(cls.joined(found), split=split, documents=documents, min_count=min_count)
+        need_total(total_of(merged.counts), *merged.largest)
+        return merged
 
     @classmethod
-    def _of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
+    def joined(cls, blocks: Sequence[Words]) -> Words:
+        """The words of at least one block; words ascend, also from block to block. The other attributes are those of the first block."""
+        text, ends, counts, first, *_ = tables.joined([block.columns for block in blocks])
+        return replace(blocks[0], text=text, ends=ends, counts=counts, first=first)
+
+    @classmethod
+    def of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
         """The words in the given slice of each part, except words that occur fewer than `min_count` times in total."""
         texts, ends, begun = list[NDArray[np.uint8]](), list[Ints](), 0
         for part, (first, last) in zip(parts, slices, strict=True):
@@ -157,6 +157,14 @@ class Words:
             in_runs=True,
         )
         return found.at_least(min_count)
+
+    @property
+    def largest(self) -> tuple[int, bytes]:
+        """The largest count and its word; 0 and an empty word if there are no words."""
+        if not len(self):
+            return 0, b""
+        most = int(np.argmax(self.counts))
+        return int(self.counts[most]), Listed(self)[most]
 
     def at_least(self, count: int) -> Words:
         """The words that occur at least `count` times."""
@@ -200,7 +208,8 @@ class Words:
         return replace(words.at_least(columns.min_count), is_partial=columns.is_partial)
 
     @property
-    def _columns(self) -> Columns:
+    def columns(self) -> Columns:
+        """The columns of a table of the words."""
         return Columns(self.text, self.ends, self.counts, self.first, self.split, self.min_count, self.is_partial)
 
     def to_arrow(self) -> Any:
@@ -213,7 +222,7 @@ class Words:
         Raises:
             UnsupportedError: ``pyarrow`` is not installed.
         """
-        return tables.table_of(self._columns)
+        return tables.table_of(self.columns)
 
     def save(self, path: Any) -> None:
         """Write the table of `to_arrow` as Parquet.
@@ -222,7 +231,7 @@ class Words:
             UnsupportedError: ``pyarrow`` is not installed.
             OSError: the file cannot be written.
         """
-        tables.save(self._columns, path)
+        tables.save([self.columns], path)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -234,7 +243,7 @@ class Words:
             begin = end
 
 
-class _Listed(Sequence[bytes]):
+class Listed(Sequence[bytes]):
     """Words as a sequence of bytes objects, for binary search."""
 
     def __init__(self, words: Words) -> None:
@@ -252,7 +261,7 @@ class _Listed(Sequence[bytes]):
     def __getitem__(self, number: int | slice) -> bytes | list[bytes]:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        ends = self._words.ends
+        ends, number = self._words.ends, range(len(self))[number]
         return self._words.text[int(ends[number - 1]) if number else 0 : int(ends[number])].tobytes()
 
 
@@ -267,9 +276,18 @@ def _bytes_of(word: Any, row: int) -> bytes:
 
 def _need_sum(text: NDArray[np.uint8], ends: Ints, counts: Ints) -> None:
     """Raise an error if the sum of the counts is larger than `MAX_COUNT`."""
-    total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
-    if total > MAX_COUNT:
+    if (total := total_of(counts)) > MAX_COUNT:
         most = int(counts.argmax())
-        word = text[int(ends[most - 1]) if most else 0 : int(ends[most])].tobytes()
-        found = f"the sum of all counts is {total:,}, of which {int(counts[most]):,} are of {quoted(word)}"
+        need_total(total, int(counts[most]), text[int(ends[most - 1]) if most else 0 : int(ends[most])].tobytes())
+
+
+def need_total(total: int, largest: int, word: bytes) -> None:
+    """Raise an error if the sum of all counts, `total`, is larger than `MAX_COUNT`. `largest`: the largest count, that of `word`."""
+    if total > MAX_COUNT:
+        found = f"the sum of all counts is {total:,}, of which {largest:,} are of {quoted(word)}"
         raise VocabularyError(f"{found}; expected at most {MAX_COUNT:,}; divide the counts")
+
+
+def total_of(counts: Ints) -> int:
+    """The sum of counts, which may be larger than `MAX_COUNT`."""
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fst.train.bpe_trainer import bpe
-    from fst.train.counting import words
+    from fst.train.counting import merge_words, words
     from fst.train.extending import extend
     from fst.train.retraining import like
     from fst.train.trimming import trim
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from fst.train.wordlevel_trainer import wordlevel
     from fst.train.wordpiece_trainer import wordpiece
 
-__all__ = ["bpe", "extend", "like", "trim", "unigram", "wordlevel", "wordpiece", "words"]
+__all__ = ["bpe", "extend", "like", "merge_words", "trim", "unigram", "wordlevel", "wordpiece", "words"]
 
 # Each function → its module, which is imported at the first use.
 _MODULES = {
     "bpe": "fst.train.bpe_trainer",
     "extend": "fst.train.extending",
     "like": "fst.train.retraining",
+    "merge_words": "fst.train.counting",
     "trim": "fst.train.trimming",
     "unigram": "fst.train.unigram_trainer",
     "wordlevel": "fst.train.wordlevel_trainer",

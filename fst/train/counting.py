@@ -15,6 +15,8 @@ import numpy as np
 from fst.compile.files import exists
 from fst.compile.text.components import Component
 from fst.compile.text.edits.rules import RULES
+from fst.counting import merging
+from fst.counting.merging import MEMORY
 from fst.counting.words import UNKNOWN_SPLIT, Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.tables.kernel_call import MOST_UNITS
@@ -26,7 +28,6 @@ from fst.train.result import Trained
 if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
-MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
 MOST_THREADS = 1 << 8  # maximum number of threads; more threads would only use more memory
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
@@ -124,6 +125,52 @@ def words(
     is_over = Control(deadline=arguments.pop("deadline")).is_over
     found, _ = words_of(arguments.pop("sources"), **arguments, is_over=is_over)
     return found
+
+
+def merge_words(
+    parts: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    splitter: Any = None,
+    normalizer: Any = None,
+    min_count: int = 1,
+    memory: int = MEMORY,
+) -> int:
+    """Merge files of counted words, such as the parts of a corpus that several machines counted, into one file.
+
+    The counts of a word are added, and its first occurrence is the earliest one. The file does not depend on the order of the parts, on the
+    division of words into parts, or on `memory`; merged files can be merged again. An existing file is replaced when the new file is
+    complete.
+
+    Args:
+        parts: Parquet files with the columns word and count, and optionally first and split, in any order of rows: files of
+            `Words.save`, or files that a data engine wrote.
+        output: the Parquet file to write.
+        splitter, normalizer: the pipeline that made the words, as in `words`; None: the pipeline that the parts record.
+        min_count: words with lower sums are left out. Words that were already left out of a part are missing in the sums.
+        memory: the approximate memory of the merge in bytes. Larger merges write runs to a temporary folder.
+
+    Returns:
+        The number of words in the file.
+
+    Raises:
+        VocabularyError: a part is malformed, parts were split by different pipelines, or the sum of all counts is larger than 2^63 - 1.
+            The message contains the file and the row, or the most frequent word. No file is written.
+        UnsupportedError: the splitter or the normalizer is unknown, or ``pyarrow`` is not installed.
+        OSError: a file cannot be read or written.
+
+    Examples:
+        >>> words(["a rose is a rose"], splitter="gpt2", partition=0).save("part-0.parquet")
+        >>> words(["a daisy"], splitter="gpt2", partition=1).save("part-1.parquet")
+        >>> merge_words(["part-0.parquet", "part-1.parquet"], "words.parquet")
+        5
+        >>> merged = words("words.parquet")
+        >>> [*zip(merged, merged.counts.tolist())]
+        [(b' a', 1), (b' daisy', 1), (b' is', 1), (b' rose', 2), (b'a', 2)]
+    """
+    _check(min_count=min_count, memory=memory)
+    pipeline = _pipeline(splitter, normalizer)
+    return merging.merge(parts, output, split=None if pipeline is None else pipeline.digest, min_count=min_count, memory=memory)
 
 
 def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: str | None = None, control: Control | None = None) -> Corpus:
@@ -318,7 +365,7 @@ def _of_files(sources: Iterable[Any], column: str | None, field: str | None, err
 
     listed = [os.fspath(source) for source in sources]
     if column is None and field is None and are_tables(names := named(listed)):
-        return Words.load(*names), iter(())
+        return merging.load(names), iter(())
     return None, documents.of_files(Files(listed, column=column, field=field, with_ends=True, most=MOST_UNITS), errors)
 
 

@@ -202,15 +202,17 @@ def command() -> None:
 )
 @deadline_option
 def words_command(**options: Any) -> None:
-    """Count the words of texts, and write them as Parquet.
+    """Count the words of texts, or merge counted parts, and write them as Parquet.
 
     All trainers accept this file as FILE. Its columns are word, count, first and split. Parts of a corpus can be counted separately, each
-    with its own --partition. To merge their tables, group by word and split, with sum(count) and min(first), in any engine.
+    with its own --partition. If each FILE is such a part, the parts are merged with bounded memory. Any engine can do this, too: group by
+    word and split, with sum(count) and min(first).
 
     \b
     Examples:
       fst train words corpus.txt --splitter bert --normalizer bert -o words.parquet
       fst train words part7/ --column text --splitter gpt2 --partition 7 -o words-7.parquet
+      fst train words words-*.parquet -o words.parquet
       zcat corpus.gz | fst train words --splitter metaspace -o words.parquet
     """
     from fst.cli.commands.train.work import count

@@ -39,13 +39,27 @@ def count(files: Sequence[str], output: str, **options: Any) -> None:
     keep_apart([output], files)
     check_target(output)
     options["normalizer"] = _normalizer(options["normalizer"])
-    words = _words(files, _taken(options, READING), _taken(options, (*COUNTING, "deadline")))
+    reading, counting = _taken(options, READING), _taken(options, (*COUNTING, "deadline"))
+    if _are_counted(files, reading):
+        _merge(files, output, counting)
+        return
+    words = _words(files, reading, counting)
     words.save(output)
     found = f"{output}: {counted(len(words), 'word')} of {counted(words.documents, 'document')}"
     if words.is_partial:
         click.echo(f"{found}; stopped by deadline", err=True)
         raise click.exceptions.Exit(TIMED_OUT)
     note(found)
+
+
+def _merge(files: Sequence[str], output: str, counting: Mapping[str, Any]) -> None:
+    """Merge files of counted words."""
+    import fst
+
+    if counting["partition"]:
+        raise click.UsageError(f"--partition is for texts, and {files[0]} has counted words; leave it out")
+    size = fst.train.merge_words(files, output, **_taken(counting, (*SPLITTING, "min_count")))
+    note(f"{output}: {counted(size, 'word')} of {counted(len(files), 'part')}")
 
 
 def train(
@@ -208,15 +222,21 @@ def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[s
     """Count the words of text files, or read tables of counted words."""
     import fst
     from fst.runtime.files.reading import Files
-    from fst.train.counting import are_tables
 
-    if reading.keys() <= {"document"} and are_tables(files):
+    if _are_counted(files, reading):
         words: Words = fst.train.words([*files], **counting)  # the files contain counted words, not texts
     else:
         source = Files(files, for_command=True, with_ends=True, most=MOST_UNITS, **reading)
         with progress("counting", source.size) as source.advance:
             words = fst.train.words(source, **counting)
     return words
+
+
+def _are_counted(files: Sequence[str], reading: Mapping[str, Any]) -> bool:
+    """Whether files contain counted words, not texts."""
+    from fst.train.counting import are_tables
+
+    return reading.keys() <= {"document"} and are_tables(files)
 
 
 def _normalizer(given: str | None) -> Any:
