@@ -169,7 +169,7 @@ def merge_words(
         [(b' a', 1), (b' daisy', 1), (b' is', 1), (b' rose', 2), (b'a', 2)]
     """
     _check(min_count=min_count, memory=memory)
-    pipeline = _pipeline(splitter, normalizer)
+    pipeline = pipeline_for(splitter, normalizer)
     return merging.merge(parts, output, split=None if pipeline is None else pipeline.digest, min_count=min_count, memory=memory)
 
 
