@@ -19,6 +19,7 @@ from fst.tables.strings import order_of, taken
 
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # number of columns of `Words.first`: partition, document, number of the word in the document
+MOST_WEIGHT = 0.999 * MAX_COUNT  # limit for sums in float64, whose relative error is far below 0.001
 RANGE = 1 << 16  # number of words that are merged at a time, counted in the part with the most words
 
 merge_equal = Deferred("fst.counting.kernel", "merge_equal")
@@ -165,6 +166,17 @@ class Words:
             return 0, b""
         most = int(np.argmax(self.counts))
         return int(self.counts[most]), Listed(self)[most]
+
+    def need_sums(self, sizes: Ints, unit: str) -> None:
+        """Raise an error if a sum of ``size × count`` over words may be above `MAX_COUNT`. Counts of pairs, characters and tokens are such
+        sums, so trainers need no further checks. `sizes`: the number of symbols of each word. `unit`: the name of symbols in the message.
+        """
+        weights = sizes * self.counts.astype(np.float64)
+        total = float(weights.sum())
+        if total > MOST_WEIGHT:
+            most = int(weights.argmax())
+            found = f"the words have {total:.4g} {unit} by their counts, of which {weights[most]:.4g} are of {quoted(Listed(self)[most])}"
+            raise VocabularyError(f"{found}; expected less than {MAX_COUNT:.4g}; divide the counts")
 
     def at_least(self, count: int) -> Words:
         """The words that occur at least `count` times."""

@@ -198,9 +198,7 @@ def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
     size = (int(ends[-1]) if len(ends) else 0) + len(words) + 1
     if size > MAX_CELLS:
         raise VocabularyError(f"the words have {size:,} symbols; expected at most {MAX_CELLS:,}; train with min_count=2, or on a part")
-    total = float((np.diff(ends, prepend=0) * words.counts.astype(np.float64)).sum())
-    if total > MAX_COUNT * 0.999:
-        raise VocabularyError(f"the words have {total:.4g} symbols by their counts; expected less than {MAX_COUNT:.4g}; divide the counts")
+    words.need_sums(np.diff(ends, prepend=0), "symbols")
 
 
 def check_numbers(**numbers: int) -> None:

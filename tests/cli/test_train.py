@@ -21,6 +21,7 @@ import fst
 from fst import train
 from fst.bridge import from_live
 from fst.compile import keywords
+from fst.counting.words import Words
 from fst.runtime.files import lines
 from fst.train import base_tokenizers, merges
 
@@ -323,6 +324,15 @@ class TestOutputs:
         assert reason in call(*command, own, "-o", tmp_path / output, code=code).stderr
         assert own.read_bytes() == texts.read_bytes()
         assert [*tmp_path.iterdir()] == [own]
+
+    def test_sum_of_counts_is_too_large(self, tmp_path: Path) -> None:
+        """Tables whose counts have a sum above 2^63 - 1 are an error with the most frequent word, and nothing is written."""
+        parts = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
+        for path, count in zip(parts, (1 << 62, (1 << 62) + 1), strict=True):
+            Words.of_pairs([("the", count), ("of", 5)]).save(path)
+        done = call("train", "words", *parts, "-o", tmp_path / "o.parquet", code=1)
+        assert "the sum of all counts is 9,223,372,036,854,775,819, of which 4,611,686,018,427,387,905 are of b'the'" in done.stderr
+        assert sorted(tmp_path.iterdir()) == parts
 
     def test_no_text(self, tmp_path: Path) -> None:
         """If a document is not text, the message contains the position of the document, and no file is written."""

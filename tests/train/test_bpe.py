@@ -193,6 +193,16 @@ def random_options(random: Random, letters: str) -> dict[str, Any]:
 short_words = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integers(1, 5), max_size=8)
 
 
+@pytest.mark.parametrize("trainer", [bpe, wordpiece])
+@given(words=short_words, factor=st.sampled_from([(1 << 31) - 1, 1 << 31, 1 << 33, 1 << 53, 1 << 54]))
+@settings(max_examples=20, deadline=None)
+def test_large_counts_do_not_overflow(trainer: Any, words: dict[str, int], factor: int) -> None:
+    """If all counts are multiplied by a number, merges stay the same and the counts of tokens are multiplied, up to counts near 2^63."""
+    small, large = (trainer(Words.of_pairs((word, times * count) for word, count in words.items()), vocab_size=20) for times in (1, factor))
+    assert (large.merges, large.vocabulary) == (small.merges, small.vocabulary)
+    assert large.counts.tolist() == [factor * count for count in small.counts.tolist()]
+
+
 @given(
     words=short_words,
     size=st.integers(5, 30),
@@ -369,7 +379,7 @@ def test_decoder_belongs_to_the_model() -> None:
         ([("abc", 1)], {"vocab_size": "10"}, r"vocab_size is '10'; expected a whole number"),
         ([("abc", 1)], {"min_frequency": 1 << 63}, r"min_frequency is 9223372036854775808; expected a whole number"),
         ([("abc", 1)], {"max_token_length": 1.5}, r"max_token_length is 1.5; expected a whole number"),
-        ([("abc" * 9, 1 << 61)], {}, r"symbols by their counts"),
+        ([("a", 1), ("abc" * 9, 1 << 61)], {}, r"symbols by their counts, of which 6.226e\+19 are of b'(abc)+'; expected"),
     ],
 )
 def test_bad_words_and_options_are_named(words: list[tuple[str | bytes, int]], options: dict[str, Any], message: str) -> None:

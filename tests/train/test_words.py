@@ -244,6 +244,15 @@ class TestCounting:
         assert [*words] == sorted({text.encode() for text in texts})
         assert {*words.counts.tolist()} == {2}
 
+    @pytest.mark.parametrize("count", [(1 << 31) - 1, 1 << 31, (1 << 32) + 1, 1 << 53, MAX_COUNT - 1])
+    def test_large_counts_are_stored_and_added(self, count: int, tmp_path: Path) -> None:
+        """Counts up to 2^63 - 1 are stored in Parquet, added from several files, and merged."""
+        parts = [Words.of_pairs([("a", count - 1), ("b", 1)]), Words.of_pairs([("a", 1)])]
+        for number, part in enumerate(parts):
+            part.save(tmp_path / f"{number}.parquet")
+        for words in (Words.load(*tmp_path.glob("*.parquet")), Words.merged(parts, split=parts[0].split)):
+            assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a", count), (b"b", 1)]
+
     @given(WEIGHTED)
     def test_equal_words_are_merged(self, rows: list[tuple[bytes, int, tuple[int, int, int]]]) -> None:
         """Rows with the same word become one word with the sum of the counts and the earliest first occurrence."""

@@ -48,12 +48,10 @@ def precedes(count, record, other_count, other, state):
     return state.pool[state.records[2 * record]] < state.pool[state.records[2 * other]]
 
 
-@part
-def push(count, record, state):
-    """Add a record to the binary heap."""
+@inlined
+def rise(at, count, record, state):
+    """Sift a record up from a free place of the heap."""
     counts, records = state.heap_counts, state.heap_records
-    at = state.numbers[HEAP]
-    state.numbers[HEAP] += 1
     while at > 0:
         above = (at - 1) >> 1
         if not precedes(count, record, counts[above], records[above], state):
@@ -61,6 +59,13 @@ def push(count, record, state):
         counts[at], records[at] = counts[above], records[above]
         at = above
     counts[at], records[at] = count, record
+
+
+@part
+def push(count, record, state):
+    """Add a record to the binary heap."""
+    state.numbers[HEAP] += 1
+    rise(state.numbers[HEAP] - 1, count, record, state)
 
 
 @part
@@ -77,3 +82,23 @@ def sink(count, record, state):
         counts[at], records[at] = counts[below], records[below]
         at = below
     counts[at], records[at] = count, record
+
+
+@part
+def drop_top(state):
+    """Remove the top entry of the heap: the gap moves down to a leaf, and the last entry, which is seldom frequent, rises from there."""
+    counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP] - 1
+    state.numbers[HEAP] = size
+    at = 0
+    while 2 * at + 2 < size:
+        below = 2 * at + 1
+        if precedes(counts[below + 1], records[below + 1], counts[below], records[below], state):
+            below += 1
+        counts[at], records[at] = counts[below], records[below]
+        at = below
+    if 2 * at + 1 < size:
+        below = 2 * at + 1
+        counts[at], records[at] = counts[below], records[below]
+        at = below
+    if size > 0:
+        rise(at, counts[size], records[size], state)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
-from fst.compile.train.merges.heap import LOW, push, sink
+from fst.compile.train.merges.heap import LOW, drop_top, push, sink
 from fst.compile.train.merges.merging import (
     ADJACENT,
     ASK,
@@ -92,15 +92,6 @@ def has_capacity(occurrences, neighbours, state):
         and numbers[SYMBOLS] + numbers[NEED_SYMBOLS] <= len(state.lengths)
         and 3 * numbers[MERGES] + 3 <= len(state.merges)
     )
-
-
-@part
-def drop_top(state):
-    """Remove the top entry of the heap, and move the last entry into the gap."""
-    last = state.numbers[HEAP] - 1
-    state.numbers[HEAP] = last
-    if last > 0:
-        sink(state.heap_counts[last], state.heap_records[last], state)
 
 
 @part

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.counting.words import MAX_COUNT, Words
+from fst.counting.words import Words
 from fst.errors import VocabularyError
 
 UNKNOWN = 0  # the seed of the unknown piece, for characters that are not pieces
@@ -182,11 +182,7 @@ def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.in
         raise VocabularyError("the words have no characters; expected at least one; check the texts and the splitter")
     if places > MAX_LETTERS:
         raise VocabularyError(f"the words have {places:,} characters; expected at most {MAX_LETTERS:,}; set min_count")
-    total = float((np.diff(chars) * words.counts.astype(np.float64)).sum())
-    if total > MAX_COUNT * 0.999:
-        raise VocabularyError(
-            f"the words have {total:.4g} characters by their counts; expected less than {MAX_COUNT:.4g}; divide the counts"
-        )
+    words.need_sums(np.diff(chars), "characters")
     occurs = np.zeros(CODE_POINTS, np.bool_)
     occurs[code_points] = occurs[0] = True
     ranks = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
