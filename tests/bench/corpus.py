@@ -28,10 +28,10 @@ RHYMES = ("a", "ell", "ing", "o", "at", "en", "est", "ound", "ick", "er", "and",
 
 def write(file: IO[bytes], size: int) -> None:
     """Write a text of at least `size` bytes, up to the end of a line."""
-    spelled, written = [*_spellings(0, BLOCK)], 0
+    spelled, written = [*spellings(0, BLOCK)], 0
     for words in blocks(size):
         while len(spelled) <= int(words.max()):
-            spelled += _spellings(len(spelled), len(spelled) + BLOCK)
+            spelled += spellings(len(spelled), len(spelled) + BLOCK)
         listed = list(map(spelled.__getitem__, words.tolist()))
         text = b"".join(b" ".join(listed[first : first + LINE]) + b"\n" for first in range(0, len(listed), LINE))
         if written + len(text) >= size:
@@ -63,7 +63,7 @@ def blocks(size: int) -> Iterator[NDArray[np.int32]]:
         count, known = count + block, known + len(new)
 
 
-def _spellings(first: int, last: int) -> Iterator[bytes]:
+def spellings(first: int, last: int) -> Iterator[bytes]:
     """Yield the spellings of words; words with a higher expected frequency have fewer syllables."""
     syllables = [onset + rhyme for onset in ONSETS for rhyme in RHYMES]
     for number in range(first, last):
