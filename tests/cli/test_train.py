@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from fst import train
 from fst.bridge import from_live
 from fst.compile import keywords
 from fst.counting.words import Words
-from fst.runtime.files import lines
+from fst.runtime.files.streams import Source
 from fst.train import base_tokenizers, merges
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
@@ -61,11 +60,6 @@ def vocabulary(texts: Path) -> Path:
     path = texts.with_name("own.json")
     call(*SPECIAL, texts, "-o", path)
     return path
-
-
-def one_by_one(chunks: Iterable[bytes], separator: bytes) -> Iterator[tuple[list[bytes], bytes]]:
-    """Divide a file into blocks of one line."""
-    return (([line], b"") for line in b"".join(chunks).split(separator)[:-1])
 
 
 def tokens(path: Path) -> Any:
@@ -205,7 +199,7 @@ class TestTrainers:
         """If the deadline ends the count, the exit code is 124, the words or the vocabulary so far are written and marked, and so is a
         vocabulary that is trained on incomplete words.
         """
-        monkeypatch.setattr(lines, "_split", one_by_one)
+        monkeypatch.setattr(Source, "chunks", lambda source: iter(source.file))  # each line is a block
         done = call("train", "words", texts, *GPT2, "--deadline", "0", "-o", tmp_path / "o.parquet", code=124)
         assert "words of 1 document; stopped by deadline" in done.stderr
         assert train.words(str(tmp_path / "o.parquet")).is_partial
