@@ -111,7 +111,7 @@ def test_stand_in(tmp_path: Path) -> None:
     ("more", "message"),
     [
         ({"pre": "unknown"}, "tokenizer.ggml.pre is 'unknown'; expected "),
-        ({"pre": "tiny_aya"}, "tokenizer.ggml.pre is 'tiny_aya': its look-ahead groups digits from the right, as in '1234567'"),
+        ({"pre": "gemma4"}, "tokenizer.ggml.pre is 'gemma4': it splits characters instead of bytes, as in 'é'"),
         ({"model": "gemma4"}, "tokenizer.ggml.model is 'gemma4'; expected 'gpt2', 'llama', 'bert', 't5' or 'rwkv'"),
         ({"general.name": "Phi-3 mini"}, "general.name contains phi-3: "),
         ({"general.name": "My Modern-BERT", **MASKS}, "general.name contains modern-bert: llama.cpp removes ASCII whitespace before "),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,13 @@ class Splitter(NamedTuple):
         patterns: the regular expressions of the splits, in their order.
         ignores_merges: whether a part that equals a token is this token.
         adds_bos: whether a text begins with the BOS token, if the metadata contains no ``add_bos_token``.
+        joins_first: whether a match of the first pattern is one part with the text before it, unless another match is directly before it.
     """
 
     patterns: tuple[str, ...]
     ignores_merges: bool = False
     adds_bos: bool = False
+    joins_first: bool = False
 
 
 _CONTRACTIONS = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
@@ -98,6 +101,18 @@ YOUTU = (
     rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+{_CONTRACTIONS}?|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_ENDS}",
 )
 BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
+_GROUPS = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"  # groups of three digits from the right
+AFMOE = (
+    _GROUPS,
+    "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e00-\u0e7f\u0e80-\u0eff"
+    "\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+",
+    rf"{_PUNCTUATED}| ?[\p{{P}}\p{{S}}]+[\r\n]*|{_ENDS}",
+)
+TINY_AYA = (
+    _GROUPS,
+    rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+{_CONTRACTIONS}?|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_ENDS}",
+)
+SUPERBPE = (r"\p{N}+", "(?=(?:[0-9]{3})+(?![0-9]))")
 _KINDS = (
     (
         Splitter((GPT2,)),
@@ -132,12 +147,13 @@ _KINDS = (
     (Splitter((SEED,)), "seed-coder"),
     (Splitter((EXAONE_MOE,)), "exaone-moe"),
     (Splitter((r"\p{N}{1,3}", MINICPM5), ignores_merges=True), "minicpm5"),
+    (Splitter(AFMOE, joins_first=True), "afmoe"),
+    (Splitter(TINY_AYA, joins_first=True), "tiny_aya cohere2moe"),
+    (Splitter(SUPERBPE), "superbpe"),
 )
 SPLITTERS: Mapping[str, Splitter] = {name: splitter for splitter, names in _KINDS for name in names.split()}
-_DIGITS = "its look-ahead groups digits from the right, as in '1234567'"
 _CHARACTERS = "it splits characters instead of bytes, as in 'é'"
 REFUSED = {
-    **dict.fromkeys(("afmoe", "cohere2moe", "superbpe", "tiny_aya"), _DIGITS),
     **dict.fromkeys(("gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"), _CHARACTERS),
     "chameleon": "its second split finds images anywhere in words, as in 'aIMGIMGAZb'",
 }
@@ -159,7 +175,11 @@ def splitter(name: str) -> Splitter:
 def components(of: Splitter) -> list[dict[str, Any]]:
     """The splits as pre-tokenizers of a ``tokenizer.json``."""
     patterns = (CATEGORY.sub(lambda match: _category(match[1]), pattern) for pattern in of.patterns)
-    return [{"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False} for pattern in patterns]
+    behaviors = "MergedWithPrevious" if of.joins_first else "Isolated", *repeat("Isolated", len(of.patterns) - 1)
+    return [
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": False}
+        for pattern, behavior in zip(patterns, behaviors, strict=True)
+    ]
 
 
 @cache
