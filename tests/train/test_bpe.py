@@ -193,16 +193,6 @@ def random_options(random: Random, letters: str) -> dict[str, Any]:
 short_words = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integers(1, 5), max_size=8)
 
 
-@pytest.mark.parametrize("trainer", [bpe, wordpiece])
-@given(words=short_words, factor=st.sampled_from([(1 << 31) - 1, 1 << 31, 1 << 33, 1 << 53, 1 << 54]))
-@settings(max_examples=20, deadline=None)
-def test_large_counts_do_not_overflow(trainer: Any, words: dict[str, int], factor: int) -> None:
-    """If all counts are multiplied by a number, merges stay the same and the counts of tokens are multiplied, up to counts near 2^63."""
-    small, large = (trainer(Words.of_pairs((word, times * count) for word, count in words.items()), vocab_size=20) for times in (1, factor))
-    assert (large.merges, large.vocabulary) == (small.merges, small.vocabulary)
-    assert large.counts.tolist() == [factor * count for count in small.counts.tolist()]
-
-
 @given(
     words=short_words,
     size=st.integers(5, 30),

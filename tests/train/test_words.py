@@ -28,16 +28,12 @@ from fst.counting import words as counted_words
 from fst.counting.words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import bytes_of
-from fst.tables.strings import stored_bytes
 from fst.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 
 pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
-WEIGHTED = st.lists(
-    st.tuples(st.sampled_from([b"", b"a", b"ab", b"b"]), st.integers(1, 1 << 59), st.tuples(*[st.integers(0, 3)] * 3)), max_size=8
-)
 LONG = ("o200k", "cl100k")  # compiling each of these takes a second; "cl100k" has the same splitter as "llama3"
 OF_TOKENIZERS = [name for name, pipeline in SPLITTERS.items() if pipeline.rule is None]  # test_sentencepiece.py tests the other splitter
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
@@ -243,24 +239,6 @@ class TestCounting:
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)
         assert [*words] == sorted({text.encode() for text in texts})
         assert {*words.counts.tolist()} == {2}
-
-    @pytest.mark.parametrize("count", [(1 << 31) - 1, 1 << 31, (1 << 32) + 1, 1 << 53, MAX_COUNT - 1])
-    def test_large_counts_are_stored_and_added(self, count: int, tmp_path: Path) -> None:
-        """Counts up to 2^63 - 1 are stored in Parquet, added from several files, and merged."""
-        parts = [Words.of_pairs([("a", count - 1), ("b", 1)]), Words.of_pairs([("a", 1)])]
-        for number, part in enumerate(parts):
-            part.save(tmp_path / f"{number}.parquet")
-        for words in (Words.load(*tmp_path.glob("*.parquet")), Words.merged(parts, split=parts[0].split)):
-            assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a", count), (b"b", 1)]
-
-    @given(WEIGHTED)
-    def test_equal_words_are_merged(self, rows: list[tuple[bytes, int, tuple[int, int, int]]]) -> None:
-        """Rows with the same word become one word with the sum of the counts and the earliest first occurrence."""
-        spelled, counts, first = [word for word, _, _ in rows], [count for _, count, _ in rows], [place for _, _, place in rows]
-        arrays = np.array(counts, np.int64), np.array(first, np.int64).reshape(-1, 3)
-        words = Words.combined(*stored_bytes(spelled), *arrays, split="")
-        own = {word: [row for row in rows if row[0] == word] for word in sorted({*spelled})}
-        assert listed(words) == {word: (sum(row[1] for row in same), min(row[2] for row in same)) for word, same in own.items()}
 
     @pytest.mark.slow
     def test_table_grows(self) -> None:
