@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
@@ -18,7 +18,7 @@ from fst.cli.files.progress import noting
 from fst.cli.files.streams import drop_output, flush_output
 from fst.cli.leaving import INTERRUPTED
 from fst.cli.signals import end_if_waiting, unwind_when_ended
-from fst.errors import FstError, ReadingError
+from fst.errors import FstError, ReadingError, UnsupportedError
 
 ARGUMENT = re.compile(r"(?<![\w.'\"(-])([a-z]+(?:_[a-z]+)*)(=True\b|=False\b|=None\b|=| is None\b|(?![\w='\"(]))")  # in a message
 SIMILAR = 0.7  # the least similarity of names in a message, as in `difflib`
@@ -49,6 +49,13 @@ class CliCommand(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+    def call(self, arguments: Sequence[str]) -> None:
+        """Run the command in this process, for Python code. A usage error becomes an `UnsupportedError`, which can be pickled."""
+        try:
+            self.main([*arguments], prog_name=f"fst {self.name}", standalone_mode=False)
+        except click.ClickException as error:
+            raise UnsupportedError(error.format_message()) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. A message of a function names arguments; here, it is changed to name the options."""

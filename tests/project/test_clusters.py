@@ -1,4 +1,4 @@
-"""The examples for clusters run on one machine, in several processes of Ray, Spark or Daft, and read Parquet files."""
+"""The examples and the tasks for clusters run on one machine, in several processes of Ray, Spark or Daft, and read Parquet files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ from click.testing import CliRunner
 from support.shared_data import EXAMPLES
 
 import fst
+from fst import train
+from fst.cluster.daft import daft_map
+from fst.cluster.ray import ray_map
+from fst.cluster.spark import spark_map
+from fst.cluster.tasks import Run, count_words, encode
 from fst.compile import wordpiece
 
 FILES, ROWS = 12, 100  # rows per file
@@ -92,6 +97,27 @@ def ray() -> Iterator[Any]:
             yield library
         finally:
             library.shutdown()
+
+
+def tasks_give_the_bytes_of_one_process(run: Run, corpus: Path, table: Path, folder: Path) -> None:
+    """Assert that tasks count words and encode files as one process does, and that an error of a task ends the run with its message."""
+    files = sorted(corpus.iterdir())
+    for name, how in (("expected", map), ("found", run)):
+        (folder / name).mkdir()
+        count_words(files, folder / name, folder / name / "words.parquet", run=how, splitter="bert", column="text")
+        encode([str(table), str(corpus), "--column", "text", "--format", "megatron", "-o", f"{folder}/{name}/ids/"], 5, run=how)
+    expected, found = (
+        {path.relative_to(folder / name): path.read_bytes() for path in sorted((folder / name).rglob("*")) if path.is_file()}
+        for name in ("expected", "found")
+    )
+    assert len(expected) == 1 + len(files) * 4 + 1  # words, parts and pairs with their records, and the index
+    assert found == expected
+    whole = train.words(files, splitter="bert", column="text")
+    merged = train.words(folder / "found" / "words.parquet")
+    assert ([*merged], merged.counts.tolist()) == ([*whole], whole.counts.tolist())
+    with pytest.raises(Exception, match="no columns are called"):
+        count_words(files, folder, folder / "none.parquet", run=run, splitter="bert", column="none")
+    assert not (folder / "none.parquet").exists()
 
 
 class Watched:
@@ -221,6 +247,11 @@ class TestRay:
         assert "already exists" in str(CliRunner().invoke(main, words).exception)
         assert in_order(tmp_path / "output") == expected
 
+    def test_tasks(self, ray: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
+        """Tasks of Ray count and encode as one process."""
+        del ray
+        tasks_give_the_bytes_of_one_process(ray_map, corpus, table, tmp_path)
+
     def test_more_actors_than_cores(self, ray: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
         """A number of actors that leaves no core for the writer is refused, because Ray would wait forever."""
         del ray
@@ -254,6 +285,11 @@ class TestSpark:
         assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
         assert in_order(tmp_path / "output") == expected
 
+    def test_tasks(self, spark: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
+        """Tasks of Spark count and encode as one process."""
+        del spark
+        tasks_give_the_bytes_of_one_process(spark_map, corpus, table, tmp_path)
+
     def test_table_is_loaded_once(self, spark: Any, corpus: Path, table: Path) -> None:
         """A worker of Spark loads the table once, for its first task."""
         from pyspark.sql.functions import arrow_udf, col
@@ -280,3 +316,8 @@ class TestDaft:
         words = [str(table), str(corpus / "*.parquet"), "-o", str(tmp_path / "output")]
         assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
         assert in_order(tmp_path / "output") == expected
+
+    def test_tasks(self, corpus: Path, table: Path, tmp_path: Path) -> None:
+        """Tasks of Daft count and encode as one process."""
+        pytest.importorskip("daft", reason="the extra [daft] is not installed")
+        tasks_give_the_bytes_of_one_process(daft_map, corpus, table, tmp_path)

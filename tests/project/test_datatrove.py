@@ -1,4 +1,4 @@
-"""`examples/datatrove_step.py` gives the files of datatrove's own writer."""
+"""Steps for datatrove: `examples/datatrove_step.py` gives the files of datatrove's own writer, and words are those of one process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from support.shared_data import EXAMPLES
 
 import fst
+from fst import train
 from fst.compile import wordpiece
 
 tokens = pytest.importorskip("datatrove.pipeline.tokens.tokenizer", reason="datatrove is not installed: pip install datatrove")
@@ -42,3 +43,22 @@ def test_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file.close()
         for ending in ("", ".index", ".metadata"):
             assert Path("out", f"{number:05}.ds{ending}").read_bytes() == Path(f"x.ds{ending}").read_bytes()
+
+
+@pytest.mark.slow
+def test_counted_words(tmp_path: Path) -> None:
+    """The merged files of all tasks contain the words of one process."""
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.readers import JsonlReader
+
+    from fst.cluster.datatrove import CountWords
+
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+    for number, texts in enumerate(TEXTS):
+        (tmp_path / f"in/{number}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    pipeline = [JsonlReader(str(tmp_path / "in")), CountWords(str(tmp_path / "out"), splitter="bert")]
+    LocalPipelineExecutor(pipeline, tasks=2, workers=1, logging_dir=str(tmp_path / "logs")).run()
+    train.merge_words(sorted((tmp_path / "out").iterdir(), reverse=True), tmp_path / "words.parquet")
+    words, whole = train.words(tmp_path / "words.parquet"), train.words([text for texts in TEXTS for text in texts], splitter="bert")
+    assert ([*words], words.counts.tolist()) == ([*whole], whole.counts.tolist())

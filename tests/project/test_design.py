@@ -126,6 +126,7 @@ BELOW = {
         *("train", "compile.export", "runtime.exporting"),
         *(f"runtime.machines.{name}" for name in ("keywords", "best_path", "segmentation", "lookup", "speller")),
     ),
+    "cluster": ("cli",),
 }
 # A dotted name in a string counts as an import. A machine's table may name the machine's runtime, and the registry all tables.
 NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
