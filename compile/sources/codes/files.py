@@ -10,7 +10,6 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 
 END_OF_WORD = "</w>"
 VERSION = "#version:"  # the beginning of the first line of subword-nmt's codes
-REPEATED = "#fairseq:overwrite"
 
 Pair = tuple[str, str]
 Fields = Callable[[str], Sequence[str]]  # a function that divides a line of codes; lines with a number of fields other than 2 have no pair
@@ -95,20 +94,6 @@ def _checked(path: Path, found: list[Pair]) -> list[Pair]:
             why = f"which needs {quoted(left + right)}, so texts like {quoted(3 * (left + right).removesuffix(END_OF_WORD))} may differ"
             raise UnsupportedError(f"{merge}, {why}; expected merges in the order in which they were learned")
     return found
-
-
-def counted_tokens(path: Path, specials: Sequence[str]) -> dict[str, int]:
-    """The ids of tokens in a list of tokens and counts, such as fairseq's ``dict.txt``: the `specials`, then the lines in order."""
-    ids = {token: number for number, token in enumerate(specials)}
-    lines = read_text(path).replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-    for number, line in enumerate(lines, 1):
-        token, _, count = line.strip().removesuffix(f" {REPEATED}").rpartition(" ")
-        if not token or not count.isdecimal():
-            raise VocabularyError(f"line {number} of {path} is {quoted(line)}; expected a token and its count; download the file again")
-        if token in ids:
-            raise VocabularyError(f"line {number} of {path} repeats the token {quoted(token)}; expected each token once; remove the line")
-        ids[token] = len(ids)
-    return ids
 
 
 def numbered_tokens(path: Path) -> dict[str, int]:

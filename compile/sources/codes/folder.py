@@ -19,6 +19,7 @@ from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.sources.codes import files as codes
 from fst.compile.sources.codes.files import Pair
 from fst.compile.sources.codes.source import Naming, model_of, split, with_separator, with_suffix
+from fst.compile.sources.counted_lines import ids_of_lines
 from fst.compile.sources.inputs import CODES, CONFIG, DICTIONARY, DOCUMENT, IDS, MERGES, VOCABULARY
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.conventions import ROBERTA_NAMES
@@ -65,7 +66,7 @@ def _roberta(tokens: SpecialTokens, ids: Mapping[str, int]) -> Templates:
 
 
 def _counted(path: Path, tokens: SpecialTokens) -> dict[str, int]:
-    return codes.counted_tokens(path, [tokens.content(name) for name in FIRST_IDS])
+    return ids_of_lines(path, [tokens.content(name) for name in FIRST_IDS], strips_begins=path.name != DICTIONARY)
 
 
 def _numbered(path: Path, _: SpecialTokens) -> dict[str, int]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fst.compile.files import parse_json, read_text
+from fst.compile.sources.counted_lines import ids_of_lines
 from fst.core.json_fields import is_text
 from fst.errors import VocabularyError, quoted
 
@@ -39,11 +40,4 @@ def of_json(path: Path) -> Ids:
 
 def of_lines(path: Path) -> Ids:
     """The ids of a ``dict.txt`` of fairseq."""
-    ids = {token: number for number, token in enumerate(FAIRSEQ)}
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
-        token, _, count = line.rstrip().rpartition(" ")
-        if not token or not is_text(token) or not count.isascii() or not count.isdigit():
-            raise VocabularyError(f"{path}: line {number} is {quoted(line)}; expected a token, a space and a count")
-        if ids.setdefault(token, len(ids)) < len(FAIRSEQ) + number - 1:
-            raise VocabularyError(f"{path}: line {number} is {quoted(token)}, which has the id {ids[token]}; expected distinct tokens")
-    return ids
+    return ids_of_lines(path, FAIRSEQ, strips_begins=False)
