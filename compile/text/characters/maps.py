@@ -18,6 +18,7 @@ Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image: a stored row contains two more numbers; U+FDFA decomposes into 18 symbols
+MAX_SYMBOLS = 24 << 20  # maximum size of the images of a map, with padding: enough for images of 18 symbols of all code points
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class Map:
     def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
         """Make a map from all sources to the same list."""
         _need_short(sources, np.full(len(sources), len(listed)))
+        _need_small(len(sources), len(listed))
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
@@ -89,6 +91,7 @@ class Map:
         row = np.repeat(row, counts(present))
         sizes = np.bincount(row, minlength=len(changed))
         _need_short(sources[changed], sizes)
+        _need_small(len(sources), max(first.shape[1], int(sizes.max(initial=1))))
         images = np.full((len(sources), max(first.shape[1], int(sizes.max(initial=1)))), -1, np.int32)
         images[:, : first.shape[1]] = first
         images[changed] = -1
@@ -101,6 +104,13 @@ def _need_short(sources: Ints, sizes: Ints) -> None:
     if sizes.max(initial=0) > MAX_IMAGE:
         longest = int(np.argmax(sizes))
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")
+
+
+def _need_small(sources: int, width: int) -> None:
+    """Raise an error if the images of a map would be too large, before memory is allocated for them."""
+    if sources * width > MAX_SYMBOLS:
+        most = f"at most {MAX_SYMBOLS // sources:,} are possible for so many"
+        raise UnsupportedError(f"normalizers make up to {width:,} symbols of each of {sources:,} characters; {most}; shorten the content")
 
 
 def union(*sources: Ints) -> Ints:
