@@ -49,7 +49,11 @@ MANY_RUNS = {"type": "Split", "pattern": {"Regex": RUNS}, "behavior": "Isolated"
     ("normalizer", "pre_tokenizer", "message"),
     [
         ([replaced("a", "aa")] * 100, [BERT], "normalizers that take more than 8 steps one after the other"),
-        ([replaced(r"[^\w\s]", "b" * 62)], [BERT], "up to 62 symbols of each of 969,422 characters; at most 25 are possible"),
+        (
+            [{"type": "Replace", "pattern": {"Regex": r"[^\w\s]"}, "content": "b" * 62}],
+            [BERT],
+            "up to 62 symbols of each of 969,422 characters; at most 25 are possible",
+        ),
         ([replaced("a", "b" * 10**6)], [BERT], r"normalizers make 1,000,000 symbols of U\+0061; at most 62 are possible"),
         ([{"type": "Replace", "pattern": {"Regex": "[^a]"}, "content": "b" * 10**6}], [BERT], "normalizers make 1,000,000 symbols"),
         ([replaced("", "c")], [BERT], "normalizer Replace of {'String': ''}"),
