@@ -20,7 +20,9 @@ import fst
 from fst import train
 from fst.compile.train.scores import state
 from fst.compile.train.unigram import ties
+from fst.counting.arguments import counts
 from fst.counting.words import Words
+from fst.runtime.counting import counter
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.train import bpe_trainer, merges, wordpiece_trainer
 from fst.train.symbols import Alphabet
@@ -59,6 +61,7 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
     if DISABLED:
         patch.setattr(ties, "MOST", 6)
         patch.setattr(ties, "FEW", 3)
+    patch.setattr(counter, "counts", lambda slots=16, pool=64: counts(slots, pool))  # tables that must grow
     words, how = counted(draw, texts)
     special, least = draw.sample(SPECIAL, draw.randint(0, 3)), draw.randint(0, 3)
     affixes = draw.choice(({}, {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "b"}, {"continuing_subword_prefix": "b"}))
