@@ -199,6 +199,18 @@ def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: s
     return Corpus(found, pipeline, control.after(found))
 
 
+def documents_of(source: Any, splitter: Any, arguments: Mapping[str, Any]) -> tuple[Found, Pipeline | None]:
+    """The counted words or the documents of a source, and the pipeline; None if it is unknown. For the arguments, see `counted`."""
+    from fst.runtime.rows.texts import check
+
+    check(arguments["errors"])
+    pipeline = pipeline_for(splitter, arguments.get("normalizer"))
+    counted, blocks = _found(source, arguments["column"], arguments["field"], arguments["errors"])
+    if counted is not None:
+        return (_as_split(counted, pipeline), blocks), pipeline or _named(counted.split)
+    return (None, blocks), pipeline
+
+
 def words_of(
     source: Any,
     *,

@@ -28,6 +28,9 @@ from fst.train.checkpoints import digest_of
 from fst.train.control import Round
 from fst.train.counting import counted
 from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
+from fst.train.sentencepiece.bpe import META
+from fst.train.sentencepiece.options import Options
+from fst.train.sentencepiece.unigram import Settings, by_sentencepiece
 from fst.train.symbols import checked, checked_initial, code_points_of
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
@@ -66,6 +69,7 @@ def unigram(
     max_piece_length: int = 16,
     seed_size: int = 1_000_000,
     reference: str = "huggingface",
+    options: Mapping[str, Any] | None = None,
     splitter: Any = None,
     normalizer: Any = None,
     column: str | None = None,
@@ -102,7 +106,14 @@ def unigram(
         n_sub_iterations: the number of times that scores are estimated before each pruning.
         max_piece_length: the maximum length of a piece in characters.
         seed_size: the maximum number of substrings and characters at the start.
-        reference: "huggingface" or "exact".
+        reference: "huggingface", "exact", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, bit for bit. Texts need the
+            splitter "sentencepiece"; each document is a sentence. Counted words are sentences of one word, so their pieces may differ from
+            those of the texts. Without `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``; `initial_alphabet` is its
+            ``required_chars``. Texts of 500 MiB or more are refused.
+        options: for "sentencepiece", further options of ``spm_train`` by their names there, with the same defaults:
+            ``character_coverage``, ``byte_fallback``, ``split_digits``, ``split_by_unicode_script``, ``split_by_number``,
+            ``split_by_whitespace``, ``allow_whitespace_only_pieces``, ``hard_vocab_limit``, ``user_defined_symbols``,
+            ``max_sentence_length``, and ``num_threads``, which determines the order of sums, not the number of threads that run.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of steps made so far, and an estimate of the total number.
         checkpoint, deadline: see `bpe`.
@@ -111,7 +122,7 @@ def unigram(
         The tokens with their scores. Counts are from the best segmentations of the words.
 
     Raises:
-        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or for a reason listed in `bpe`.
+        UnsupportedError: an option of SentencePiece is unknown or cannot be followed exactly; or for a reason listed in `bpe`.
         VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or for a reason listed in
             `bpe`.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
@@ -123,7 +134,8 @@ def unigram(
         >>> result.scores[1:5].round(4).tolist()
         [-1.6022, -1.9555, -1.9555, -2.2233]
     """
-    options = {
+    arguments = dict(locals())
+    facts = {
         "trainer": "unigram",
         "vocab_size": vocab_size,
         "shrinking_factor": shrinking_factor,
@@ -132,9 +144,20 @@ def unigram(
         "seed_size": seed_size,
         "reference": reference,
     }
-    _check(options)
+    _check(facts, options)
+    if reference == SENTENCEPIECE:
+        unknown = unk_token or META[0]
+        return by_sentencepiece(
+            source,
+            splitter,
+            arguments,
+            settings=Settings(vocab_size, shrinking_factor, n_sub_iterations, max_piece_length, seed_size),
+            special_tokens=_specials(special_tokens or META, unknown),
+            unk_token=unknown,
+            options=Options.of(options),
+        )
     specials = _specials(special_tokens, unk_token)
-    words, pipeline, control = corpus = counted(source, splitter, locals())
+    words, pipeline, control = corpus = counted(source, splitter, arguments)
     text = letters_of(words, *code_points_of(words, are_bytes=corpus.are_bytes))
     alphabet = _alphabet(text, initial_alphabet, specials, reference)
     capacity = vocab_size - len(specials)
@@ -146,7 +169,7 @@ def unigram(
     seeds = seeds_of(text, longest=max_piece_length, most=seed_size)
     most = max(vocab_size * 11 // 10, len(alphabet) + 1 if reference == EXACT else 0)
     run = _Run(text, seeds, most, shrinking_factor, n_sub_iterations, reference)
-    digest = digest_of(words, options)
+    digest = digest_of(words, facts)
     state, finished = control.run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
     pieces, of_pieces = run.end(state, alphabet, specials, capacity)
     _refuse_pieces(specials, pieces)
@@ -164,19 +187,16 @@ def unigram(
     ).of(words)
 
 
-def _check(options: Mapping[str, object]) -> None:
-    if options["reference"] == SENTENCEPIECE:
-        raise UnsupportedError(
-            "reference is 'sentencepiece'; expected 'huggingface' or 'exact'; sentencepiece adds float32 numbers thread by thread, so its "
-            "pieces depend on num_threads; choose 'exact', which does not have the defects of 'huggingface' either"
-        )
-    if options["reference"] not in (HUGGINGFACE, EXACT):
-        raise UnsupportedError(f"reference is {quoted(options['reference'])}; expected 'huggingface' or 'exact'")
+def _check(facts: Mapping[str, object], options: Mapping[str, Any] | None) -> None:
+    if facts["reference"] not in (HUGGINGFACE, EXACT, SENTENCEPIECE):
+        raise UnsupportedError(f"reference is {quoted(facts['reference'])}; expected 'huggingface', 'exact' or 'sentencepiece'")
+    if options is not None and facts["reference"] != SENTENCEPIECE:
+        raise UnsupportedError("options are those of SentencePiece; expected reference='sentencepiece'; leave them out")
     for name in ("vocab_size", "n_sub_iterations", "max_piece_length", "seed_size"):
-        value, most = options[name], MAX_PIECE_LENGTH if name == "max_piece_length" else MAX_SEEDS
+        value, most = facts[name], MAX_PIECE_LENGTH if name == "max_piece_length" else MAX_SEEDS
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise VocabularyError(f"{name} is {quoted(value)}; expected a whole number from 1 to {most:,}")
-    factor = options["shrinking_factor"]
+    factor = facts["shrinking_factor"]
     if not isinstance(factor, float | int) or not 0 <= factor < 1:
         raise VocabularyError(f"shrinking_factor is {quoted(factor)}; expected a number from 0 to below 1")
 

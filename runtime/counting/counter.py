@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -119,6 +120,20 @@ class Counter:
             row += len(starts) - 1
             read += len(text)
         return read
+
+    def texts(self, rows: Source) -> list[str]:
+        """Normalize documents, without counting their words."""
+        row, found = 0, list[str]()
+        while row < len(rows):
+            text, starts = rows.gather(row, len(rows), LIMITS, self._text, self._errors)
+            if len(starts) == 1:
+                text = self._long(rows, row)
+                starts = np.array([0, len(text)])
+            normalized, ends, _ = self._normalized(text, starts)
+            data, places = normalized.tobytes(), ends.tolist()
+            found += [data[begin:end].decode() for begin, end in pairwise(places)]
+            row += len(starts) - 1
+        return found
 
     def _long(self, rows: Source, row: int) -> NDArray[np.uint8]:
         """Return the text of a document that is too long for a block."""

@@ -325,6 +325,7 @@ def _compile_training(folder: Path) -> None:
     for criterion in ("frequency", "score"):
         train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
     train.unigram(words, vocab_size=600)
+    train.unigram({"▁abab": 2, "▁ab": 1}, vocab_size=9, reference="sentencepiece", options={"hard_vocab_limit": False})
     for deadline in (0, None):  # the second run reads and verifies the checkpoint of the first run
         train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
     state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # used only for checkpoints of training by score

@@ -62,9 +62,27 @@ class Letters(NamedTuple):
         return np.flatnonzero(occurs)
 
     def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
-        """The strings of `lengths` letters that begin at `places`."""
-        whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
+        """The strings of `lengths` letters that begin at `places`. Letters that represent no character are not in these strings."""
+        whole = np.minimum(self.alphabet, CODE_POINTS - 1)[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
         return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
+
+
+class Tree(NamedTuple):
+    """The tree of the common prefixes of suffixes; see `fst.compile.train.unigram.seeds`.
+
+    Attributes:
+        order: int64[suffixes], the places of the suffixes, sorted.
+        first, depth, counts, parent: int32[nodes], for each node: the index in `order` of its first suffix, the number of its letters, the
+            number of its suffixes, and its parent.
+        deepest: int32[places], the deepest node above the suffix that begins at each place.
+    """
+
+    order: NDArray[np.int64]
+    first: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    deepest: NDArray[np.int32]
 
 
 class Seeds(NamedTuple):
@@ -118,9 +136,9 @@ class Sums(NamedTuple):
     path: NDArray[Any]
 
     @classmethod
-    def of(cls, longest: int) -> Sums:
-        """Scratch for words of at most `longest` letters."""
-        kinds: list[Any] = [np.float64, np.float64, np.int64, np.int32]
+    def of(cls, longest: int, number: Any = np.float64) -> Sums:
+        """Scratch for words of at most `longest` letters. `number`: the type of sums."""
+        kinds: list[Any] = [number, number, np.int64, np.int32]
         return cls(*(np.empty(longest + 1, kind) for kind in kinds))
 
 
@@ -144,9 +162,9 @@ class Nodes(NamedTuple):
     tail: NDArray[Any]
 
     @classmethod
-    def of(cls, nodes: int) -> Nodes:
-        """Scratch for `nodes` nodes. A string has more nodes than letters."""
-        kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.int64]
+    def of(cls, nodes: int, number: Any = np.float64) -> Nodes:
+        """Scratch for `nodes` nodes. A string has more nodes than letters. `number`: the type of sums."""
+        kinds: list[Any] = [np.int64, np.int64, number, number, np.int64, np.int64, np.int64, np.int64]
         return cls(*(np.empty(nodes, kind) for kind in kinds))
 
 
@@ -168,9 +186,9 @@ class Paths(NamedTuple):
     few: NDArray[Any]
 
     @classmethod
-    def of(cls, paths: int) -> Paths:
-        """Scratch for `paths` paths."""
-        kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64]
+    def of(cls, paths: int, number: Any = np.float64) -> Paths:
+        """Scratch for `paths` paths. `number`: the type of sums."""
+        kinds: list[Any] = [np.int64, np.int64, number, number, np.int64, np.int64]
         return cls(*(np.empty(paths, kind) for kind in kinds))
 
 
@@ -192,34 +210,48 @@ def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.in
     return Letters(letters, starts, words.counts.astype(np.float64), np.flatnonzero(occurs))
 
 
+def tree_of(text: Letters, longest: int) -> Tree:
+    """The tree of the common prefixes of suffixes, of at most `longest` letters."""
+    order = _sorted_suffixes(text.letters, longest + 1, len(text.alphabet) - 1)
+    shared = np.empty(len(order), np.int32)
+    MEASURE_PREFIXES.call(text.letters, order, longest + 1, shared)
+    first, depth, count, parent = (np.zeros(len(order) + 1, np.int32) for _ in range(4))
+    deepest = np.zeros(len(text.letters), np.int32)
+    nodes = GROW_TREE.call(shared, order, longest, first, depth, count, parent, deepest, np.empty(longest + 2, np.int32))
+    return Tree(order, first[:nodes], depth[:nodes], count[:nodes], parent[:nodes], deepest)
+
+
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
     """Find the seeds: all characters, and all substrings that are followed by at least two different letters or word ends. `text`: the
     words. `longest`: the maximum number of letters of a substring. `most`: the maximum number of seeds, unless there are more characters.
     """
-    letters = text.letters
-    order = _sorted_suffixes(letters, longest + 1, len(text.alphabet) - 1)
-    shared = np.empty(len(order), np.int32)
-    MEASURE_PREFIXES.call(letters, order, longest + 1, shared)
-    first, depth, count, parent = (np.zeros(len(order) + 1, np.int32) for _ in range(4))
-    deepest = np.zeros(len(letters), np.int32)
-    nodes = GROW_TREE.call(shared, order, longest, first, depth, count, parent, deepest, np.empty(longest + 2, np.int32))
+    tree = tree_of(text, longest)
     weights = text.weights
     known = np.lexsort((-np.arange(1, len(weights)), -weights[1:])) + 1
-    chosen = _ranked_nodes(first[:nodes], depth[:nodes], count[:nodes], max(most - len(known), 1))
-    scores = np.concatenate([weights[known], (count[chosen].astype(np.int64) * depth[chosen]).astype(np.float64)])
-    TAKE_LOG_SHARES.call(scores)
-    places = np.concatenate([_occurrences(text)[known], order[first[chosen]]])
-    letter_seeds, node_seeds = np.zeros(len(text.alphabet), np.int32), np.zeros(nodes, np.int32)
+    chosen = _ranked_nodes(tree.first, tree.depth, tree.counts, max(most - len(known), 1))
+    scores = np.concatenate([weights[known], (tree.counts[chosen].astype(np.int64) * tree.depth[chosen]).astype(np.float64)])
+    return seeds_with_arcs(text, tree, known, chosen, scores, _occurrences(text)[known])
+
+
+def seeds_with_arcs(
+    text: Letters, tree: Tree, known: NDArray[np.int64], nodes: NDArray[np.int64], weights: NDArray[np.float64], places: NDArray[np.int64]
+) -> Seeds:
+    """The seeds with their logarithms of shares, and their occurrences in the words. `known`: the letters that are seeds. `nodes`: the
+    nodes of the tree that are seeds. `weights`: float64[seeds], positive; changed. `places`: for each letter of `known`, a place.
+    """
+    TAKE_LOG_SHARES.call(weights)
+    places = np.concatenate([places, tree.order[tree.first[nodes]]])
+    letter_seeds, node_seeds = np.zeros(len(text.alphabet), np.int32), np.zeros(len(tree.first), np.int32)
     letter_seeds[known] = np.arange(1, len(known) + 1)
-    node_seeds[chosen] = np.arange(len(known) + 1, len(places) + 1)
-    arcs = np.zeros(len(letters) + 1, np.int64)
-    COUNT_ARCS.call(text.starts, deepest, parent, node_seeds, arcs)
+    node_seeds[nodes] = np.arange(len(known) + 1, len(places) + 1)
+    arcs = np.zeros(len(text.letters) + 1, np.int64)
+    COUNT_ARCS.call(text.starts, tree.deepest, tree.parent, node_seeds, arcs)
     seeds, sizes = np.empty(arcs[-1], np.int32), np.empty(arcs[-1], np.uint16)
-    LIST_ARCS.call(letters, letter_seeds, deepest, parent, depth, node_seeds, arcs, seeds, sizes)
+    LIST_ARCS.call(text.letters, letter_seeds, tree.deepest, tree.parent, tree.depth, node_seeds, arcs, seeds, sizes)
     return Seeds(
         np.concatenate([np.zeros(1, np.int64), places]),
-        np.concatenate([np.ones(1 + len(known), np.int32), depth[chosen]]),
-        np.concatenate([np.full(1, np.nan), scores]),
+        np.concatenate([np.ones(1 + len(known), np.int32), tree.depth[nodes]]),
+        np.concatenate([np.full(1, np.nan), weights]),
         letter_seeds,
         Lattices(text.starts, text.counts, arcs, seeds, sizes),
     )

@@ -75,7 +75,7 @@ def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
     """The bytes of a ``.model``. `model`: the content. `rule`: the name of the normalizer; None: "user_defined" or "identity"."""
     proto = description(WHERE).ModelProto()
     for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
-        proto.pieces.add(piece=piece, score=score, type=kind)
+        proto.pieces.add(piece=piece, score=score, **({} if kind == NORMAL else {"type": kind}))
     trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
     trainer.model_type = next(number for number, kind in KINDS.items() if kind == model.kind)
     trainer.vocab_size, trainer.unk_id, trainer.unk_piece = len(model.pieces), model.unk_id, model.special["unk"]
@@ -85,7 +85,8 @@ def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
     by = model.normalizer
     normalizer.name, normalizer.precompiled_charsmap = rule or ("user_defined" if by.charsmap else "identity"), by.charsmap
     for name in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
-        setattr(normalizer, name, getattr(by, name))
+        if not getattr(by, name):  # as in models of `spm_train`, default values are left out
+            setattr(normalizer, name, False)
     data: bytes = proto.SerializeToString()
     parse(data, WHERE)
     return data

@@ -73,6 +73,9 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
     if how["splitter"] != "gpt2":
         with suppress(fst.VocabularyError):  # this error is raised if a word is a special token, because SentencePiece refuses such words
             resumed(train.bpe, words, vocab_size=400, reference="sentencepiece", **how)
+    spaced = Words.of_pairs((f"▁{text[:40]}", 1 + number % 3) for number, text in enumerate(texts) if " " not in text)
+    with suppress(fst.VocabularyError):  # this error is raised if there are no words, or too many characters
+        resumed(train.unigram, spaced, vocab_size=300, reference="sentencepiece", options={"hard_vocab_limit": False})
     with warnings.catch_warnings(), suppress(fst.VocabularyError):  # this error is raised if a piece is a special token
         warnings.simplefilter("ignore", UserWarning)
         resumed(train.wordpiece, words, **options, criterion="score", min_frequency=least)

@@ -1,0 +1,184 @@
+"""The sentences from which SentencePiece trains, in its order, and the words of these sentences.
+
+A document is a sentence. Long sentences, and sentences with U+2585, are skipped. In normalized sentences, U+2585 replaces the strings of
+special tokens, and characters beyond the coverage. Counted words are sentences of one word, as in ``spm_train --input_format=tsv``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fst.compile.text.sentencepiece import SYMBOL
+from fst.counting.words import Words
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.text.whitespace import SPACE
+from fst.train.control import Control
+from fst.train.counting import documents_of, table_for
+from fst.train.pipeline import Pipeline
+from fst.train.sentencepiece.bpe import RESERVED
+from fst.train.sentencepiece.options import Options
+from fst.train.symbols import NEVER, checked_initial, strings_of
+
+if TYPE_CHECKING:
+    from fst.runtime.counting.counter import Block
+
+BOUNDARY = "\x1f"  # the character by which SentencePiece replaces special tokens in texts
+
+
+class Sentences(NamedTuple):
+    """Sentences with their counts, in SentencePiece's order, and the characters that must become pieces."""
+
+    texts: Sequence[str]  # normalized, with ▁ for spaces
+    counts: Sequence[int]
+    required: dict[str, int]  # character → count; the most frequent character is first
+
+    def words(self, options: Options) -> tuple[Counter[str], Counter[str], str]:
+        """The counts of words before other words, and of words at the end of sentences; and the last word of the last sentence. A word
+        begins with ▁ or at the beginning of a sentence.
+        """
+        inner, final, last = Counter[str](), Counter[str](), ""
+        cut = re.compile(f"(?<!{SYMBOL}){SYMBOL}" if options.allow_whitespace_only_pieces else SYMBOL)
+        for text, count in zip(self.texts, self.counts, strict=True):
+            *before, last = cut.sub("\0" + SYMBOL, text).removeprefix("\0").split("\0")
+            final[last] += count
+            for word in before:
+                inner[word] += count
+        return inner, final, last
+
+    def digest(self, options: Any) -> str:
+        """A digest of the sentences and of options, which are values for `json.dumps`."""
+        return sha256(json.dumps([options, self.texts, self.counts]).encode()).hexdigest()
+
+
+class Read(NamedTuple):
+    """The sentences of a source of texts or words."""
+
+    sentences: Sentences
+    pipeline: Pipeline | None  # None: it is unknown
+    control: Control
+    min_count: int
+    is_partial: bool  # whether the deadline ended the reading
+
+
+def read(
+    source: Any, splitter: Any, arguments: Mapping[str, Any], meta: Sequence[str], required: Collection[str], options: Options
+) -> Read:
+    """Read the sentences of a source.
+
+    Args:
+        source, splitter, arguments: as in `fst.train.counting.counted`.
+        meta: the strings of all special tokens.
+        required: characters that become pieces even if no text contains them; of longer strings, only the first character is used.
+        options: the options of the trainer.
+    """
+    control = Control(**{name: arguments[name] for name in ("progress", "deadline", "checkpoint")})
+    (words, blocks), pipeline = documents_of(source, splitter, arguments)
+    first = {text[0] for text in checked_initial(required) if text}
+    if words is not None:
+        if pipeline is not None and pipeline.are_bytes:
+            raise UnsupportedError("reference 'sentencepiece' needs words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
+        words = words.at_least(arguments["min_count"])
+        texts, counts = texts_of_words(words)
+        found = sentences_of(texts, counts, meta, first, options)
+        return Read(found, pipeline, control.after(words), words.min_count, words.is_partial)
+    if arguments["min_count"] != 1:
+        raise UnsupportedError("min_count is combined with texts; SentencePiece uses all words; leave it out, or count the words first")
+    if pipeline is None or pipeline.rule is None:
+        raise UnsupportedError("the splitter of texts has no rule of SentencePiece; expected splitter='sentencepiece'")
+    whole = texts_of(blocks, pipeline, arguments["errors"], options.max_sentence_length)
+    texts, is_partial = list[str](), False
+    for text in whole:
+        texts.append(text)
+        if is_partial := control.is_over():
+            break
+    return Read(sentences_of(texts, [1] * len(texts), meta, first, options), pipeline, control, 1, is_partial)
+
+
+def sentences_of(
+    texts: Sequence[str], counts: Sequence[int], meta: Sequence[str], required: Collection[str], options: Options
+) -> Sentences:
+    """Prepare normalized sentences for training. `texts`, `counts`: the sentences, of which some may be empty. `meta`, `required`: as in
+    `read`.
+    """
+    joined = "".join(texts)
+    if any(token in joined for token in meta):
+        found = re.compile("|".join(map(re.escape, sorted(meta, key=len, reverse=True))))
+        texts = [found.sub(BOUNDARY, text) for text in texts]
+        joined = "".join(texts)
+    kept = without_empty([*zip(texts, counts, strict=True)])
+    if not kept:
+        raise VocabularyError("the texts have no characters; expected at least one; check the texts and max_sentence_length")
+    covering = required_of(_characters(kept), required, options)
+    rare = {ord(character): RESERVED for character in {*joined} - covering.keys()}
+    texts = [text.translate(rare) for text, _ in kept] if rare else [text for text, _ in kept]
+    return Sentences(texts, [count for _, count in kept], covering)
+
+
+def without_empty(pairs: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The sentences without the empty ones. As in SentencePiece, the last sentence takes the place of an empty sentence."""
+    at = 0
+    while at < len(pairs):
+        if pairs[at][0]:
+            at += 1
+        else:
+            pairs[at] = pairs[-1]
+            pairs.pop()
+    return pairs
+
+
+def _characters(pairs: Sequence[tuple[str, int]]) -> Counter[str]:
+    """The counts of characters in sentences."""
+    counts = Counter[str]("".join(text for text, count in pairs if count == 1))
+    for text, count in pairs:
+        if count > 1:
+            for character in text:
+                counts[character] += count
+    return counts
+
+
+def required_of(counts: Counter[str], required: Collection[str], options: Options) -> dict[str, int]:
+    """The characters that must become pieces: the required ones, and the most frequent ones until they cover enough of the texts."""
+    counts = Counter({character: count for character, count in counts.items() if character not in NEVER})
+    total, covered, found = counts.total(), 0, dict[str, int]()
+    if not total:
+        raise VocabularyError("the texts have no characters; expected at least one; check the texts")
+    for character in sorted({*counts, *required}, key=lambda each: (each not in required, -counts[each], each)):
+        if np.float32(covered / total) >= options.coverage:
+            break
+        covered += counts[character]
+        if character != BOUNDARY:
+            found[character] = counts[character]
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def texts_of_words(words: Words) -> tuple[list[str], list[int]]:
+    """Counted words as sentences. Words with U+2585 are left out."""
+    texts = strings_of(words, are_bytes=False)
+    for text in texts:
+        if not text.startswith(SYMBOL) or SPACE in text:
+            raise VocabularyError(f"the word {quoted(text)} does not begin with {SYMBOL}; expected words of the splitter 'sentencepiece'")
+    kept = [(text, count) for text, count in zip(texts, words.counts.tolist(), strict=True) if RESERVED not in text]
+    return [text for text, _ in kept], [count for _, count in kept]
+
+
+def texts_of(blocks: Iterable[Block], pipeline: Pipeline, errors: str, longest: int) -> Iterator[str]:
+    """Normalize documents. `blocks`: the documents; line feeds and carriage returns at their ends are removed. `longest`: the maximum size
+    of a document in bytes; longer documents are skipped.
+    """
+    from fst.runtime.counting import counter
+    from fst.runtime.rows.texts import rows_of, whole
+
+    normalizer = counter.Counter(counter.Splitter(table_for(pipeline)), 0, errors, 0, Path())
+    for block in blocks:
+        texts = [whole(block.rows, row, errors).rstrip("\r\n") for row in range(len(block.rows))]
+        kept = [text for text in texts if text and RESERVED not in text and len(text.encode("utf-8", "surrogatepass")) <= longest]
+        for text in normalizer.texts(rows_of(kept)) if kept else ():
+            yield text.replace(SPACE, SYMBOL)

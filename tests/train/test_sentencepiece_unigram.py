@@ -1,0 +1,201 @@
+"""Unigram training by SentencePiece's rules gives the same results as the trainer of `sentencepiece` 0.2.3, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.naive import sentencepiece_unigram as naive
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+
+import fst
+from fst import train
+from fst.counting.words import Words
+from fst.train.result import Trained
+
+NAMES = {  # argument → option of spm_train
+    "n_sub_iterations": "num_sub_iterations",
+    "max_piece_length": "max_sentencepiece_length",
+    "seed_size": "seed_sentencepiece_size",
+    "normalizer": "normalization_rule_name",
+}
+ALPHABETS = ["ab", "abc ", "abcdef  123", "aбвг дежz "]
+ALPHABETS += ["日本語ひらカナー 東京a1", "aé\u0308\u0301xüß 4\uff15", "a1２,. -☃ \u2588", "aa ▁b<s>c<u> x"]
+Pairs = list[tuple[str, float]]
+
+
+def learned(texts: Sequence[str], **options: Any) -> Trained:
+    """Return the vocabulary that this package learns from sentences."""
+    return train.unigram(iter(texts), reference="sentencepiece", splitter="sentencepiece", **options)
+
+
+def pieces_of(trained: Trained) -> Pairs:
+    """Return the pieces and scores of a vocabulary."""
+    return [*zip(trained.vocabulary, trained.scores.tolist(), strict=True)]
+
+
+def model_of(texts: Sequence[str], options: Mapping[str, Any] | None = None, **arguments: Any) -> bytes:
+    """Return the ``.model`` that `sentencepiece` learns from sentences."""
+    library, model = pytest.importorskip("sentencepiece"), BytesIO()
+    named = {NAMES.get(name, name): value for name, value in arguments.items()}
+    library.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, minloglevel=3, **named, **(options or {}))
+    return model.getvalue()
+
+
+def referred(texts: Sequence[str], options: Mapping[str, Any] | None = None, **arguments: Any) -> Pairs:
+    """Return the pieces and scores that `sentencepiece` learns from sentences."""
+    processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_proto=model_of(texts, options, **arguments))
+    return [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
+
+
+def sentences(random: Random, letters: str) -> list[str]:
+    """Return random sentences: of letters, or of a few repeated words."""
+    if random.random() < 0.4:
+        return ["".join(random.choices(letters, k=random.randrange(1, 40))) for _ in range(random.randrange(3, 80))]
+    words = ["".join(random.choices(letters.replace(" ", ""), k=random.randrange(1, 9))) for _ in range(random.randrange(2, 40))]
+    return [" ".join(random.choices(words, k=random.randrange(12))) for _ in range(random.randrange(3, 120))]
+
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "character_coverage": (0.98, 0.99, 1.0),
+    "byte_fallback": (True,),
+    "split_digits": (True,),
+    "split_by_unicode_script": (False,),
+    "split_by_number": (False,),
+    "split_by_whitespace": (False,),
+    "allow_whitespace_only_pieces": (True,),
+    "num_threads": (1, 2, 5, 33),
+    "user_defined_symbols": (["<u>", "ab"], ["b", "x"]),
+    "max_sentence_length": (10, 30, 50),
+}
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "max_piece_length": (1, 2, 5, 30),
+    "shrinking_factor": (0.5, 0.6, 0.95),
+    "n_sub_iterations": (1, 3, 5),
+    "seed_size": (1, 5, 20, 100),
+    "normalizer": ("nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"),
+}
+
+
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("seed", range(40))
+def test_pieces_equal_those_of_sentencepiece(seed: int) -> None:
+    """From random sentences, with random options, the trainer learns the same pieces with the same order and scores, or both refuse."""
+    pytest.importorskip("sentencepiece")
+    random = Random(seed)
+    for letters in ALPHABETS:
+        texts = sentences(random, letters)
+        options = {name: random.choice(values) for name, values in CHOICES.items() if random.random() < 0.15}
+        arguments = {name: random.choice(values) for name, values in ARGUMENTS.items() if random.random() < 0.15}
+        options["hard_vocab_limit"] = random.random() < 0.15
+        arguments["vocab_size"] = random.choice([12, 20, 30, 50, 100, 300]) + 256 * ("byte_fallback" in options)
+        try:
+            expected = referred(texts, options, **arguments)
+        except RuntimeError:
+            with pytest.raises(fst.VocabularyError):
+                learned(texts, options=options, **arguments)
+            continue
+        assert pieces_of(learned(texts, options=options, **arguments)) == expected, (letters, options, arguments)
+
+
+@given(some.lists(some.text("ab", min_size=1, max_size=6), min_size=1, max_size=6), some.integers(1, 40), some.integers(1, 3))
+@examples(30)
+def test_pieces_equal_those_of_the_naive_trainer(words: list[str], size: int, shares: int) -> None:
+    """From any sentences, the kernels learn the same pieces and scores as loops over all substrings and paths."""
+    texts = [" ".join(words[at::2]) for at in range(min(2, len(words)))]
+    letters = len({*"".join(words)}) + 1
+    options = {"hard_vocab_limit": False, "num_threads": shares, "character_coverage": 1.0}
+    found = learned(texts, vocab_size=letters + size + 3, options=options)
+    expected = naive.train(["".join(f"▁{word}" for word in text.split(" ")) for text in texts], letters + size, shares=shares)
+    assert pieces_of(found)[3:] == [*expected.items()]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "size"), [("wikitext2_test.txt", 8_000), ("ja_wagahai.txt", 4_000)])
+def test_pieces_of_a_corpus(name: str, size: int) -> None:
+    """From real texts, the trainer learns the same pieces and scores."""
+    texts = (SHARED / "corpora" / name).read_text("utf-8").split("\n")
+    assert pieces_of(learned(texts, vocab_size=size)) == referred(texts, vocab_size=size)
+
+
+def test_the_saved_model_has_the_same_pieces(tmp_path: Path) -> None:
+    """The bytes of the pieces in a saved ``.model`` are those that `sentencepiece` writes, and both models give the same ids."""
+    library = pytest.importorskip("sentencepiece")
+    texts = ["the cat sat on the mat", "a cat and a hat", "hats on cats"] * 9
+    options = {"hard_vocab_limit": False, "user_defined_symbols": ["<sep>"]}
+    learned(texts, vocab_size=60, options=options).save(tmp_path / "own.model")
+    own, expected = (tmp_path / "own.model").read_bytes(), model_of(texts, options, vocab_size=60)
+    schema = pytest.importorskip("sentencepiece.sentencepiece_model_pb2").ModelProto
+    models = [schema.FromString(data) for data in (own, expected)]
+    for model in models:
+        model.ClearField("trainer_spec")
+        model.normalizer_spec.ClearField("precompiled_charsmap")
+    assert models[0].SerializeToString() == models[1].SerializeToString()
+    texts += ["<sep> the ca\u0301t\u3000sat", "ﬁ on"]
+    processors = [library.SentencePieceProcessor(model_proto=data) for data in (own, expected)]
+    assert processors[0].encode(texts) == processors[1].encode(texts)
+
+
+def test_counted_words_are_sentences(tmp_path: Path) -> None:
+    """Counted words are sentences of one word, as lines of a word, a tab and a count are for `sentencepiece`."""
+    library, model = pytest.importorskip("sentencepiece"), BytesIO()
+    words = {"▁low": 5, "▁lower": 2, "▁newest": 6, "▁widest": 3}
+    lines = "".join(f"{word[1:]}\t{count}\n" for word, count in words.items())
+    (tmp_path / "words.tsv").write_text(lines, encoding="utf-8")
+    options = {"input_format": "tsv", "vocab_size": 20, "hard_vocab_limit": False, "minloglevel": 3}
+    library.SentencePieceTrainer.train(input=str(tmp_path / "words.tsv"), model_writer=model, **options)
+    processor = library.SentencePieceProcessor(model_proto=model.getvalue())
+    expected = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
+    found = train.unigram(Words.of_pairs(words.items()), reference="sentencepiece", vocab_size=20, options={"hard_vocab_limit": False})
+    assert pieces_of(found) == expected
+
+
+def test_the_initial_alphabet_is_required() -> None:
+    """Characters of `initial_alphabet` become pieces although no text contains them, like `required_chars` of `sentencepiece`."""
+    texts = ["abab ab", "ba ab abab"]
+    found = learned(texts, vocab_size=15, initial_alphabet=["z", "é"], options={"hard_vocab_limit": False})
+    assert pieces_of(found) == referred(texts, {"hard_vocab_limit": False, "required_chars": "zé"}, vocab_size=15)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"options": {"input_sentence_size": 9}}, "options have 'input_sentence_size'; expected options that are followed exactly"),
+        ({"options": {"num_sub_iterations": 2}}, "the argument n_sub_iterations; pass it as such"),
+        ({"options": {"character_coverage": 0.9}}, "character_coverage is 0.9; expected a number from 0.98 to 1"),
+        ({"options": {"split_digits": 1}}, "split_digits is 1; expected bool"),
+        ({"options": {"user_defined_symbols": [""]}}, "user_defined_symbols are"),
+        ({"options": {"user_defined_symbols": ["<s>"]}}, "expected each once"),
+        ({"max_piece_length": 513}, "max_piece_length is 513; expected 1 to 512, as in SentencePiece"),
+        ({"shrinking_factor": 0.1}, "shrinking_factor is 0.1; expected 0.5 to 0.95"),
+        ({"vocab_size": 4}, "vocab_size is 4; expected at least"),
+        ({"vocab_size": 400}, "vocab_size is 400; expected at most"),
+        ({"min_count": 2}, "min_count is combined with texts"),
+        ({"splitter": "metaspace"}, "no rule of SentencePiece"),
+    ],
+)
+def test_options_that_are_refused(arguments: dict[str, Any], message: str) -> None:
+    """Options that cannot be followed exactly, values that SentencePiece refuses, and other pipelines are refused by name."""
+    given = {"splitter": "sentencepiece", "vocab_size": 20, **arguments}
+    with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=message):
+        train.unigram(iter(["abab ab", "ba ab abab"]), reference="sentencepiece", **given)
+
+
+def test_words_that_are_refused() -> None:
+    """Words without ▁ and words of bytes are refused, and options without the reference."""
+    with pytest.raises(fst.VocabularyError, match="does not begin with ▁"):
+        train.unigram({"ab": 3}, reference="sentencepiece")
+    with pytest.raises(fst.UnsupportedError, match="not of bytes"):
+        train.unigram({"ab": 3}, reference="sentencepiece", splitter="gpt2")
+    with pytest.raises(fst.UnsupportedError, match="options are those of SentencePiece"):
+        train.unigram({"ab": 3}, options={})
+    with pytest.raises(fst.VocabularyError, match="no characters"):
+        train.unigram(iter(["\u2585", " "]), reference="sentencepiece", splitter="sentencepiece")
