@@ -1,4 +1,4 @@
-"""Measure the rows per second that one actor and two actors of Ray Data encode with ``examples/ray_data.py``.
+"""Measure Ray: the rows per second that one and two actors encode with ``examples/ray_data.py``, and the MB per second that tasks count.
 
     python tests/bench/clusters.py [FOLDER]
 
@@ -8,6 +8,9 @@ figures exclude writing. The time begins with the first block, because Ray takes
 
 Runs with one and with two actors take turns; the ratio is the median over consecutive runs. The table contains rows per second of clock
 time and rows per second of processor time. The two rates agree if each actor has a core; on a machine with other work, use processor time.
+
+The second table contains MB of text per second of clock time: `fst.cluster.tasks.count_words`, with two tasks of 100 MB at a time and with
+the merge; and `fst.train.words` with two threads. The splitter is GPT-2's. Runs take turns, after a first run that starts the processes.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,7 @@ from fst.compile import wordpiece
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 BLOCKS = 40
 TURNS = 3
+OF_PART = 5  # files that a task counts
 
 
 def main() -> None:
@@ -45,6 +50,7 @@ def main() -> None:
         table, corpus = Path(scratch, "table.npz"), Path(scratch, "corpus")
         wordpiece(folder / "vocab" / UNCASED / "tokenizer.json").save(table)
         written(corpus, documents(folder / "corpora" / BOOKS))
+        counted = counting(ray, sorted(corpus.iterdir()), Path(scratch))
         ray.init(num_cpus=3, include_dashboard=False, object_store_memory=1 << 30, log_to_driver=False, logging_level=logging.ERROR)
         try:
             runs = []
@@ -58,6 +64,39 @@ def main() -> None:
         one, two = (statistics.median(run[actors][kind] for run in runs) for actors in (0, 1))
         ratio = statistics.median(run[1][kind] / run[0][kind] for run in runs)
         print(f"| {what} | {one:,.0f} | {two:,.0f} | {ratio:.2f} |")
+    print(f"\n| | MB a second |\n| --- | ---: |\n| two tasks of Ray | {counted[0]:.0f} |\n| two threads | {counted[1]:.0f} |")
+
+
+def counting(ray: Any, files: list[Path], folder: Path) -> list[float]:
+    """The MB of text per second that two tasks of Ray at a time count, and that two threads count; medians."""
+    from fst import train
+    from fst.cluster.ray import ray_map
+    from fst.cluster.tasks import count_words
+
+    def by_ray() -> None:
+        count_words(parts, folder, folder / "words.parquet", run=ray_map, column="text", splitter="gpt2")
+
+    def by_threads() -> None:
+        train.words(files, column="text", splitter="gpt2", threads=2).save(folder / "words.parquet")
+
+    parts = [files[begin : begin + OF_PART] for begin in range(0, len(files), OF_PART)]
+    size = len(files) * sum(len(text.as_py()) for text in pq.read_table(files[0])["text"]) / 1e6
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False, logging_level=logging.ERROR)
+    try:
+        by_ray()
+        by_threads()
+        runs = [[size / taken(run) for run in (by_ray, by_threads)] for _ in range(TURNS)]
+    finally:
+        ray.shutdown()
+    print(runs, file=sys.stderr, flush=True)
+    return [statistics.median(run[way] for run in runs) for way in (0, 1)]
+
+
+def taken(run: Callable[[], None]) -> float:
+    """The clock time of a call in seconds."""
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
 
 
 def written(folder: Path, texts: list[str]) -> None:
