@@ -37,7 +37,8 @@ ENTRY = RowFormat(
 PAGE_BITS = 7
 PAGES = 1 << 16 - PAGE_BITS
 LETTER, CONVERTED, SYMBOL = 1 << 15, 1 << 14, (1 << 14) - 1  # bits of `units`, and the mask of the symbol
-WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED, NOT_FORBIDDEN = range(6)  # modes; the last four are for suggestions
+WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED, NOT_FORBIDDEN, STEMS = range(7)  # modes; those after TEXTS are for suggestions and stems
+MOST_DERIVATIONS = 64  # maximum number of derivations of a word that are searched for stems
 PLAIN, PLAIN_IN_LOWER = 1, 2  # bits of `Arguments.plain`
 MASK_BITS = 64
 
@@ -186,7 +187,7 @@ class Arguments(NamedTuple):
 
     Attributes:
         mode: int64[1], `WORDS` if each row is a word, `TEXTS` if rows are running text, or a mode of
-            `fst.machines.speller.kernels.candidates.is_candidate`.
+            `fst.machines.speller.kernels.candidates.is_candidate`; ``STEMS + n`` for the stem of derivation n of each word, from 0.
         options: see `Options`.
         units: uint16[65536], the symbol of each UTF-16 unit; `LETTER` for letters of words in running text, and for the apostrophe if it
             may be inside of words; and `CONVERTED` if a string of ICONV begins with the unit.
@@ -214,6 +215,7 @@ class Registers(Fields, dtype=np.int64):
     info: Scalar  # bits: `FORBIDDEN_INFO`, `CAPITALS`
     unwanted: Scalar  # bits that exclude an entry from compounds: `NO_SUGGESTION` for suggestions, else 0
     word: Scalar  # number of the stem that the last look-up found
+    passed: Scalar  # number of entries that fit and are passed over, before an entry is taken
     suffix: Scalar  # the last suffix [sfx], and prefix [pfx]; -1: none
     prefix: Scalar
     suffix_flag: Scalar  # [sfxflag]

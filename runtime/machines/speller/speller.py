@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -12,9 +12,21 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted
-from fst.machines.speller.layout import CANDIDATES, CAPITALIZED, COMPOUNDS, NOT_FORBIDDEN, SYMBOL, TEXTS, WORDS, Arguments
+from fst.machines.speller.layout import (
+    CANDIDATES,
+    CAPITALIZED,
+    COMPOUNDS,
+    MOST_DERIVATIONS,
+    NOT_FORBIDDEN,
+    STEMS,
+    SYMBOL,
+    TEXTS,
+    WORDS,
+    Arguments,
+)
 from fst.machines.speller.table import SpellerTable
 from fst.runtime.encoder import Encoder
+from fst.runtime.machines.speller.stems import Stems
 from fst.runtime.machines.speller.suggest.hunspell.suggestions import HunspellWords
 from fst.runtime.machines.speller.suggest.nearest import HUNSPELL, NearWords, need_limit
 from fst.runtime.public_class import PublicClass
@@ -214,6 +226,69 @@ class Speller(PublicClass):
     @Lazy
     def _text_encoder(self) -> SpellerEncoder:
         return SpellerEncoder(self._table, TEXTS, self._encoder)
+
+    def stem(self, word: str | bytes, *, errors: str = "strict") -> list[str]:
+        """The stems of a word: the words of the dictionary from which affixes derive it.
+
+        Args:
+            word, errors: as in `check`.
+
+        Returns:
+            Distinct stems, in the order in which Hunspell finds them. A wrong word has no stems; nor have compounds, words that are joined
+            by a hyphen or another break point, and numbers.
+
+        Raises:
+            TextError, ValueError: as in `check`.
+
+        Examples:
+            >>> from fst.compile import speller
+            >>> Speller(speller("en.aff")).stem("Words")
+            ['word']
+        """
+        return self.stem_batch(batch_of(word), threads=1, errors=errors)[0]
+
+    def stem_batch(self, words: Texts, *, threads: int | None = None, errors: str = "strict") -> list[list[str]]:
+        """The stems of many words.
+
+        Args:
+            words, threads, errors: as in `check_batch`.
+
+        Returns:
+            The result of `stem` for each word.
+
+        Raises:
+            TextError, ValueError: as in `check_batch`.
+
+        Examples:
+            >>> from fst.compile import speller
+            >>> Speller(speller("en.aff")).stem_batch(["word", "words", "wordses"])
+            [['word'], ['word'], []]
+        """
+        rows = listed(words)
+        found: list[dict[int, None]] = [{} for _ in rows]
+        left = [*range(len(rows))]
+        for encoder in self._stem_encoders:
+            batch = encoder._encode(rows_of([rows[row] for row in left]), special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
+            left = [row for row, size in zip(left, np.diff(batch.row_splits).tolist(), strict=True) if size]
+            for row, number in zip(left, batch.ids.tolist(), strict=True):
+                found[row][number] = None
+            if not left:
+                break
+        texts = self._stem_texts({number for some in found for number in some})
+        return [[texts[number] for number in some if number in texts] for some in found]
+
+    def _stem_texts(self, numbers: Collection[int]) -> dict[int, str]:
+        """The strings of stems by their numbers, without the number of a derivation that is excluded."""
+        some = [number for number in numbers if number < len(self._table.word_lists)]
+        return dict(zip(some, self._stems.texts(some), strict=True))
+
+    @Lazy
+    def _stems(self) -> Stems:
+        return Stems(self._table, self._encoder._arguments.units & np.uint16(SYMBOL))
+
+    @Lazy
+    def _stem_encoders(self) -> Sequence[SpellerEncoder]:
+        return [SpellerEncoder(self._table, STEMS + number, self._encoder) for number in range(MOST_DERIVATIONS)]
 
     def suggest(self, word: str, *, limit: int = 5, style: Literal["nearest", "hunspell"] = "nearest") -> list[str]:
         """Suggest corrections for a wrong word: the nearest words, by the distance of `fst.machines.speller.nearest`, or those of Hunspell.

@@ -55,3 +55,4 @@ def check_words(draw: random.Random, folder: Path) -> None:
         words += ["STRASSE", "Straße", "tabyes", "babyei", "BA'S", "x" * 99, "abtabye", "ai", "babt", "aabt"]
         checked.check_batch(words, threads=1)
         checked.check_text("’ ".join(words[:40]))
+        checked.stem_batch(words, threads=1)

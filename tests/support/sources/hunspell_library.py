@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fst.compile.sources.transducers.hunspell.files import partner
 
@@ -25,7 +26,8 @@ class Hunspell:
         self._library = ctypes.CDLL(name)
         self._library.Hunspell_create.argtypes, self._library.Hunspell_create.restype = [ctypes.c_char_p] * 2, ctypes.c_void_p
         self._library.Hunspell_spell.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-        self._library.Hunspell_suggest.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_char_p)), ctypes.c_char_p]
+        for function in (self._library.Hunspell_suggest, self._library.Hunspell_stem):
+            function.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_char_p)), ctypes.c_char_p]
         self._library.Hunspell_free_list.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_char_p)), ctypes.c_int]
         self._library.Hunspell_destroy.argtypes = [ctypes.c_void_p]
         self._handle = self._library.Hunspell_create(str(aff).encode(), str(partner(aff, ".dic")).encode())
@@ -40,9 +42,17 @@ class Hunspell:
 
     def suggest(self, word: str) -> list[str]:
         """The suggestions for a word; none for a word with characters outside of the encoding."""
+        return self._listed(self._library.Hunspell_suggest, word)
+
+    def stems(self, word: str) -> list[str]:
+        """The stems of a word; none for a word with characters outside of the encoding."""
+        return self._listed(self._library.Hunspell_stem, word)
+
+    def _listed(self, function: Any, word: str) -> list[str]:
+        """The strings that a function of the library returns for a word."""
         found = ctypes.POINTER(ctypes.c_char_p)()
         try:
-            count = self._library.Hunspell_suggest(self._handle, ctypes.byref(found), word.encode(self._encoding))
+            count = function(self._handle, ctypes.byref(found), word.encode(self._encoding))
         except UnicodeEncodeError:
             return []
         texts = [(found[number] or b"").decode(self._encoding, "replace") for number in range(count)]

@@ -44,7 +44,7 @@ from fst.machines.speller.kernels.constants import (
     TAGS,
     WIDTH,
 )
-from fst.machines.speller.kernels.stems import bits_of, has, look_up, next_of, set_of, stem_after, stem_at, step, walk
+from fst.machines.speller.kernels.stems import bits_of, has, is_taken, look_up, next_of, set_of, stem_after, stem_at, step, walk
 
 
 @inlined
@@ -161,7 +161,7 @@ def entry_of_suffix(affix, start, end, first, last, size, row, crosses, prefix, 
             fits = has(some, of_prefix, table) or has(own, of_prefix, table)
         if fits and place == ALONE and bits & ONLY_IN_COMPOUND:
             fits = False
-        if fits and (not needed or (bits | own_bits) & needed):
+        if fits and (not needed or (bits | own_bits) & needed) and is_taken(work):
             return entry
         entry = next_of(entry, table)
     return NONE
@@ -326,7 +326,8 @@ def entry_of_prefix(affix, bits, start, end, two, needed, place, table, work):
         return find_two_suffixes(SCRATCH, stop, walk(SCRATCH, table, work), I1, affix, needed, table, work)
     entry, flag = look_up(SCRATCH, stop, table, work), field(affix, FLAG, table)
     while entry != NONE:
-        if has(set_of(entry, table), flag, table) and not bits & NEEDS_AFFIX and (not needed or (bits_of(entry, table) | bits) & needed):
+        fits = has(set_of(entry, table), flag, table) and not bits & NEEDS_AFFIX
+        if fits and (not needed or (bits_of(entry, table) | bits) & needed) and is_taken(work):
             return entry
         entry = next_of(entry, table)
     if crosses:

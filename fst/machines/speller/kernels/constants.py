@@ -99,8 +99,8 @@ MOST_PARTS, STEPS, COMPOUND_STEPS, MOST_COMPOUND_STEPS = (
 MAX_BYTES, MAX_CHARACTERS = (np.int64(n) for n in (layout.MAX_BYTES, layout.MAX_CHARACTERS))
 PLAIN_IN_LOWER = np.int64(layout.PLAIN_IN_LOWER)
 SYMBOL, CONVERTED, LETTER = (np.int64(n) for n in (layout.SYMBOL, layout.CONVERTED, layout.LETTER))
-WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED = (
-    np.int64(n) for n in (layout.WORDS, layout.TEXTS, layout.CANDIDATES, layout.COMPOUNDS, layout.CAPITALIZED)
+WORDS, TEXTS, CANDIDATES, COMPOUNDS, CAPITALIZED, STEMS = (
+    np.int64(n) for n in (layout.WORDS, layout.TEXTS, layout.CANDIDATES, layout.COMPOUNDS, layout.CAPITALIZED, layout.STEMS)
 )
 MAIN, TAGS, LIVE, NODES, NUMBERS, TEXT, PARTS, MARKS = (np.int64(number) for number in layout.MEMORY.values())
 MAIN_SIZE, TEXT_SIZE, PARTS_SIZE = (np.int64(layout.SIZES[name]) for name in ("main", "text", "parts"))

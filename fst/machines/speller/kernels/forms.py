@@ -39,10 +39,11 @@ from fst.machines.speller.kernels.constants import (
     ONLY_IN_COMPOUND,
     PARTS,
     PARTS_SIZE,
+    STEMS,
     TEXT,
 )
 from fst.machines.speller.kernels.rules import forget
-from fst.machines.speller.kernels.stems import bits_of, look_up, next_of
+from fst.machines.speller.kernels.stems import bits_of, is_taken, look_up, next_of
 from fst.machines.speller.kernels.text import has_pair, has_sharp_s, is_pair
 
 
@@ -110,7 +111,7 @@ def entry_in_main(initial, table, work):
         return NONE
     while entry != NONE and bits_of(entry, table) & unwanted:
         entry = next_of(entry, table)
-    if entry != NONE:
+    if entry != NONE and is_taken(work):
         return entry
     entry = find_affixes(I0, size, I0, ALONE, table, work)
     if entry != NONE and bits_of(entry, table) & (unwanted & ~NEEDS_AFFIX):
@@ -120,7 +121,7 @@ def entry_in_main(initial, table, work):
             registers.info |= FORBIDDEN_INFO
             return NONE
         return entry
-    return entry_of_compound(size, table, work)
+    return entry_of_compound(size, table, work) if table.mode[0] < STEMS else NONE
 
 
 @part

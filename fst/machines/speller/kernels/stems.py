@@ -93,6 +93,13 @@ def stem_after(row, size, first, last, table, work):
 
 
 @inlined
+def is_taken(work):
+    """Whether an entry that fits is the result: the first entry, unless some entries are passed over."""
+    work.registers.passed -= 1
+    return work.registers.passed < 0
+
+
+@inlined
 def set_of(entry, table):
     """The set of flags of an entry."""
     return np.int64(table.homonyms[entry]) >> 1

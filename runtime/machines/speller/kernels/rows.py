@@ -1,7 +1,7 @@
 """The kernel of spell checking: rows of words, or of running text.
 
-Each wrong word has the id 0. In running text, a word consists of letters, of the characters of WORDCHARS, and of apostrophes between them
-if the dictionary has strings with apostrophes.
+Each wrong word has the id 0; in the modes of stems, a word has the number of a stem. In running text, a word consists of letters, of the
+characters of WORDCHARS, and of apostrophes between them if the dictionary has strings with apostrophes.
 
     word of at most `SHORT` units ─→ memo of words ─→ answer
     longer word ─→ stem without affixes? ─→ correct
@@ -18,7 +18,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.speller.kernels.candidates import is_candidate
-from fst.machines.speller.kernels.constants import I0, LETTER, TEXTS, UNKNOWN, WORDS, WRONG
+from fst.machines.speller.kernels.constants import I0, LETTER, NONE, STEMS, TEXTS, UNKNOWN, WORDS, WRONG
+from fst.machines.speller.kernels.derivations import stem_of
 from fst.runtime.machines.speller.kernels.memo import is_correct_again, is_right, mark_found, mark_stems
 from fst.tables.kernel_call import IDS_ALONE
 
@@ -41,9 +42,9 @@ def count_characters(text, start, end):
 
 
 @part
-def put(output, place, start, end):
-    """Write a wrong word with its span; return the next place."""
-    output.ids[place] = 0
+def put(output, place, number, start, end):
+    """Write an id with its span; return the next place."""
+    output.ids[place] = number
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[2 * place], output.offsets[2 * place + 1], output.words[place] = start, end, 0
     return place + 1
@@ -86,7 +87,7 @@ def put_words(text, start, end, is_open, table, output, place, characters, work)
         characters += count_characters(text, read, first)
         after = characters + count_characters(text, first, last)
         if first < last and not is_right(text, first, last, table, work):
-            place = put(output, place, characters, after)
+            place = put(output, place, I0, characters, after)
         read, characters = last, after
     return read, place, characters
 
@@ -105,13 +106,15 @@ def run_rows(text, starts, more, table, output, work):
             mark_found(text, starts, complete, work.memo, output.ends)
             mark_stems(text, starts, complete, table, output.ends)
         for row in range(complete):
-            start, end, verdict = np.int64(starts[row]), np.int64(starts[row + 1]), output.ends[row]
-            if table.mode[0] != WORDS:
-                is_wrong = not is_candidate(text, start, end, table, work)
-            else:
-                is_wrong = verdict == WRONG or (verdict == UNKNOWN and not is_correct_again(text, start, end, table, work))
-            if is_wrong:
-                place = put(output, place, I0, count_characters(text, start, end))
+            start, end, verdict, found = np.int64(starts[row]), np.int64(starts[row + 1]), output.ends[row], NONE
+            if table.mode[0] >= STEMS:
+                found = stem_of(text, start, end, table, work)
+            elif table.mode[0] != WORDS:
+                found = NONE if is_candidate(text, start, end, table, work) else I0
+            elif verdict == WRONG or (verdict == UNKNOWN and not is_correct_again(text, start, end, table, work)):
+                found = I0
+            if found != NONE:
+                place = put(output, place, found, I0, count_characters(text, start, end))
             output.ends[row] = place
         call.count = place
         return np.uint64(starts[complete])

@@ -61,6 +61,14 @@ class ZhfstSpeller(Speller):
         """
         raise UnsupportedError("the table is from a .zhfst archive, which does not check columns; expected texts; call check_texts")
 
+    def stem_batch(self, words: Texts, *, threads: int | None = None, errors: str = "strict") -> NoReturn:  # noqa: ARG002
+        """Refuse stems, which an archive does not contain.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("the table is from a .zhfst archive, which has no stems; expected a dictionary of Hunspell; use fst.Lookup")
+
     def suggest(self, word: str, *, limit: int = 5, style: Literal["nearest", "hunspell"] = "nearest") -> list[str]:
         """Suggest corrections, those of least weight first; those of equal weight in the order of code points.
 
