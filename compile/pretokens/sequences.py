@@ -73,17 +73,30 @@ def of_words(parts: Sequence[Component]) -> Sequence[Splitter]:
 
 def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Sequence[Splitter]:
     """Compile splits in sequence into splitters, each for as many splits as one automaton can run. `fst.text.normalizer.EDGE` separates the
-    pre-tokens of a splitter, and each later splitter cuts there first. The arguments are those of `in_sequence`.
+    pre-tokens of a splitter, and each later splitter cuts there first. The first splitter may leave gaps, which are pre-tokens, too. The
+    arguments are those of `in_sequence`.
     """
     budget = Budget()
+    leading = _with_gaps(parts[:1], absent, budget)
     found: list[Splitter] = []
-    for part in parts:
+    for part in parts[len(leading) :]:
         split = total(split_of(part, absent, budget), budget)
         try:
-            found[-1:] = [composed(found[-1], split, budget)] if found else [split]
+            found[-1:] = [composed(found[-1] if found else at_edges(), split, budget)] if found or leading else [split]
         except UnsupportedError:
             found.append(composed(at_edges(), split, budget))
-    return found
+    return [*leading, *found]
+
+
+def _with_gaps(parts: Sequence[Component], absent: Collection[str], budget: Budget) -> list[Splitter]:
+    """The splitter of the first split if its gaps are pre-tokens and no automaton without gaps is equivalent; otherwise empty."""
+    split = split_of(parts[0], absent, budget) if parts else None
+    if split is None or split.behavior != BEHAVIORS["Isolated"] or split.runs:
+        return []
+    with suppress(UnsupportedError):
+        total(split, budget)
+        return []
+    return [split]
 
 
 def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:

@@ -48,6 +48,9 @@ CASES: dict[str, tuple[list[Part], list[Part]]] = {
     "merged": ([bert()], [split("MergedWithPrevious", Regex=r"\d+"), SPLIT]),
     "the rest": ([], [split("Removed", True, Regex="[a-c]+1?")]),
     "in turn": ([NFC], [split(Regex="ab|a"), split("MergedWithNext", Regex="[b.]+"), punctuation(), SPLIT]),
+    "gaps": ([], [split(Regex=r"a[^1]+1|bc?|[.]")]),
+    "gaps, inverted": ([], [split(Regex=r"a[^1]+1|b", invert=True), SPLIT]),
+    "gaps that are split again": ([bert()], [split(Regex="a[^1]+1|b"), split(Regex="ab|a"), punctuation(), digits()]),
     "two characters": ([], [{"type": "CharDelimiterSplit", "delimiter": "a"}, split(String="ab")]),
 }
 

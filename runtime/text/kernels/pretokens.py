@@ -15,6 +15,7 @@ from fst.runtime.text.kernels.composition import code_at
 from fst.runtime.text.kernels.search import forget, search
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, takes_prefix
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
+from fst.text.splitter import START
 
 EDGE, VIRTUAL_CODES = np.uint64(ord(EDGE_CHARACTER)), np.uint64(CODE_POINTS)
 
@@ -53,6 +54,30 @@ def put_symbols(text, start, stop, splitter, symbols):
 
 
 @part
+def is_match(symbols, begun, end, count, splitter):
+    """Whether the result of a search is a match, and not one symbol with which no match begins."""
+    if end > begun + U1:
+        return True
+    moves, columns = splitter.moves, splitter.scalars.columns
+    state = np.uint64(moves[np.uint64(START) * columns + symbols[begun]]) >> U1
+    following = np.uint64(symbols[end]) if end < count else columns - U1
+    return state > U0 and (np.uint64(moves[state * columns + following]) & U1) > U0
+
+
+@part
+def search_or_gap(symbols, begun, count, splitter, memo):
+    """Search for a match; if none begins here, return the end of the gap before the next match."""
+    end, _ = search(symbols, begun, count, True, splitter, memo)
+    if not is_match(symbols, begun, end, count, splitter):
+        while end < count:
+            after, _ = search(symbols, end, count, True, splitter, memo)
+            if is_match(symbols, end, after, count, splitter):
+                return end
+            end = after
+    return end
+
+
+@part
 def put_pretokens(text, own, start, stop, index, normalizer, work, into, filled, places, written):
     """Split a part of a normalized stretch into pre-tokens by ``normalizer.splitter``, and write them. Arguments: see
     `fst.runtime.text.kernels.normalizer.put_part`.
@@ -61,7 +86,7 @@ def put_pretokens(text, own, start, stop, index, normalizer, work, into, filled,
     forget(memo)
     count, begun, is_first = put_symbols(text, start, stop, splitter, symbols), U0, True
     while begun < count:
-        end, _ = search(symbols, begun, count, True, splitter, memo)
+        end = search_or_gap(symbols, begun, count, splitter, memo)
         after = start
         for _ in range(begun, end):
             after = code_at(text, after)[1]
