@@ -7,8 +7,10 @@ A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from fst.compile.pretokens import splits
 from fst.compile.pretokens.scripts import ROWS
-from fst.compile.text import sentencepiece
+from fst.compile.text import pattern_splits, sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.pre_tokenizers import SCRIPTS
 from fst.errors import UnsupportedError, not_one_of, quoted
@@ -37,6 +39,7 @@ KNOWN: Fields = {
     },
 }
 CUTS = {"type": "Split", "pattern": {"String": SPACE}, "behavior": "MergedWithNext", "invert": False}
+KEPT_SPLITS = 64  # number of first splits for which it is kept whether they leave gaps, because each is asked for several times in a row
 DROPS = {"type": "Split", "pattern": {"String": BREAK}, "behavior": "Removed", "invert": False}
 
 Parts = tuple[dict[str, Any], ...]
@@ -134,12 +137,13 @@ class Pipeline(NamedTuple):
         """The added tokens and the `Normalizer` with the first splits. If there is a symbol, its last step turns the symbol into a space,
         before the splits, so the splits must treat both characters alike.
         """
-        from fst.compile.pretokens.sequences import in_sequence
+        from fst.compile.pretokens.sequences import in_sequence, with_gaps
         from fst.compile.text.normalizer import normalizer, told_apart
 
         symbol = self.whitespace.symbol
         to_space = [{"type": "Replace", "pattern": {"String": symbol}, "content": SPACE}] * bool(symbol)
-        split = in_sequence([step for part in self.before for step in splits.steps(part)])
+        steps = [step for part in self.before for step in splits.steps(part)]
+        (split,) = (len(steps) == 1 and with_gaps(steps)) or [in_sequence(steps)]
         normalized = [(content, token) for content, token in added.contextual.items() if token.normalized and symbol]
         late = [content for content, token in normalized if self._is_of_spaces((content, token))]
         if late or split.classes[ord(symbol or SPACE)] != split.classes[ord(SPACE)]:
@@ -180,6 +184,8 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
         symbol = _replaced(found)
+        if _has_gaps(json.dumps(parts[:1])):
+            return Pipeline(found, False, NO_WHITESPACE, False, parts[1:], parts[:1])
         if SCRIPTS in kinds:
             halves = [step for part in parts for step in (splits.steps(part) if part["type"] == SCRIPTS else (part,))]
             count = 1 + halves.index(ROWS)
@@ -200,6 +206,14 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
         return Pipeline(found, False, Whitespace(prefix, part["replacement"]), cuts, behind, parts[:place])
     separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS
     return Pipeline(found, False, Whitespace(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
+
+
+@lru_cache(maxsize=KEPT_SPLITS)
+def _has_gaps(described: str) -> bool:
+    """Whether the first split needs a splitter with gaps. `described`: a list of the split, as JSON."""
+    from fst.compile.pretokens.sequences import with_gaps
+
+    return any(pattern_splits.is_pattern(part) and with_gaps(splits.steps(part)) for part in json.loads(described))
 
 
 def _replaced(found: Sequence[Component]) -> str:

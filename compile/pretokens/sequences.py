@@ -77,7 +77,7 @@ def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Seque
     arguments are those of `in_sequence`.
     """
     budget = Budget()
-    leading = _with_gaps(parts[:1], absent, budget)
+    leading = with_gaps(parts[:1], absent, budget)
     found: list[Splitter] = []
     for part in parts[len(leading) :]:
         split = total(split_of(part, absent, budget), budget)
@@ -88,8 +88,11 @@ def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Seque
     return [*leading, *found]
 
 
-def _with_gaps(parts: Sequence[Component], absent: Collection[str], budget: Budget) -> list[Splitter]:
-    """The splitter of the first split if its gaps are pre-tokens and no automaton without gaps is equivalent; otherwise empty."""
+def with_gaps(parts: Sequence[Component], absent: Collection[str] = (), budget: Budget | None = None) -> list[Splitter]:
+    """The splitter of the first split if its gaps are pre-tokens and no automaton without gaps is equivalent; otherwise empty. Only a
+    normalizer can run such a splitter. The arguments are those of `in_sequence`.
+    """
+    budget = budget or Budget()
     split = split_of(parts[0], absent, budget) if parts else None
     if split is None or split.behavior != BEHAVIORS["Isolated"] or split.runs:
         return []

@@ -17,7 +17,7 @@ from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
 from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
 from fst.compile.pretokens.scripts import ROWS
-from fst.compile.pretokens.sequences import chained, in_sequence, last_apart
+from fst.compile.pretokens.sequences import chained, in_sequence, last_apart, with_gaps
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.components import Component
@@ -107,6 +107,7 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline, with `normalizers` instead of the source's normalizers."""
     before, adds_space, splits = _around_space(text)
+    gaps = [] if before or adds_space else with_gaps(splits[:1])
     whole = normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER))
     if count := last_apart(splits):
         if adds_space:
@@ -114,14 +115,17 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
             raise UnsupportedError(f"{what}, after add_prefix_space, which adds spaces before it")
         before, splits = splits[:count], splits[count:]
         whole = replace(whole, splitter=at_edges())
+    elif gaps:
+        whole, splits = replace(whole, splitter=at_edges()), splits[1:]
     added, by = told_apart(given, whole)
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # Texts between added tokens contain no string of `absent`, but normalization may produce a string of `raw` again.
     kinds = normalized_tokens(added), raw_tokens(added)
     absent, raw = ([spelling for spelling, token in tokens.items() if not flagged(token)] for tokens in kinds)
-    if before:
-        return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
+    if before or gaps:
+        first = gaps[0] if gaps else in_sequence(before, absent)
+        return added, replace(by, splitter=first), chained([at_edges(), in_sequence(splits)], Budget())
     split, cuts = splitter_and_cuts(splits, absent, raw)
     return added, replace(by, cuts=cuts), split
 

@@ -1,4 +1,4 @@
-"""UnicodeScripts cuts as in `tokenizers`, with tables of each machine."""
+"""Splits that need a splitter of their own cut as in `tokenizers`, with tables of each machine: UnicodeScripts, and patterns with gaps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from support import kept
+from support.sources.drawn_parts import SMILES, split
 from support.sources.families import LINES, trained
 from support.tiers import examples
 from tokenizers import Tokenizer as Reference
@@ -30,9 +31,13 @@ MODELS: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "characters": ({"type": "BPE", "unk_token": "<unk>"}, [SCRIPTS]),
     "unigram": ({"type": "Unigram", "unk_id": 0}, [SCRIPTS]),
     "wordpiece": (WORDPIECE, [WHITE, SCRIPTS]),
+    "gaps in bytes": ({"type": "BPE", "unk_token": None}, [split(Regex=SMILES), DIGITS, BYTES]),
+    "gaps in characters": ({"type": "BPE", "unk_token": "<unk>"}, [split(Regex=SMILES)]),
+    "gaps in unigram": ({"type": "Unigram", "unk_id": 0}, [split(Regex=SMILES), WHITE]),
     "digits": ({"type": "WordLevel", "unk_token": "<unk>"}, [DIGITS, SCRIPTS]),
 }
-texts = some.text(some.sampled_from([*FIRSTS, *" \t\u0378\ue000\u30fc\u3042\u30a2", *"".join(LINES)]) | some.characters(), max_size=20)
+CHARACTERS = [*FIRSTS, *"[[]]BrCl%%0", *" \t\u0378\ue000\u30fc\u3042\u30a2", *"".join(LINES)]
+texts = some.text(some.sampled_from(CHARACTERS) | some.characters(), max_size=20)
 
 
 @given(text=texts)
