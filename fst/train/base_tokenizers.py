@@ -116,14 +116,18 @@ def is_tiktoken(table: Any) -> bool:
 
 def segmented(base: BaseVocabulary, words: Words) -> Batch:
     """Segment each word with the base model, without the base normalizer and splitter. Return the ids."""
+    from fst.runtime.rows.texts import Column, wrong_at
     from fst.runtime.tokenizer import Tokenizer
 
-    table = of_exported((base.alone(), {}), "the model").table()
+    tokenizer = Tokenizer(of_exported((base.alone(), {}), "the model").table())
+    rows = Column(words.text, np.append(0, words.ends))
     try:
-        texts = [word.decode() for word in words]
-    except UnicodeDecodeError as error:
-        raise TextError(f"word {quoted(error.object)} is not UTF-8; expected words that the tokenizer can read; leave it out") from None
-    return Tokenizer(table).encode_batch(texts)
+        return tokenizer._encode(rows, special_ids=tokenizer._special_ids)
+    except TextError as error:
+        if error.row is None or wrong_at(rows.text(error.row)) is None:
+            raise
+        word = quoted([*words][error.row])
+        raise TextError(f"word {word} is not UTF-8; expected words that the tokenizer can read; leave it out") from None
 
 
 def used(base: BaseVocabulary, words: Words) -> Any:

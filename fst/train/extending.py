@@ -79,8 +79,8 @@ def extend(
         made.
 
     Raises:
-        UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
-            for example a ``.model`` of SentencePiece; or the model cannot have another splitter, or `max_words`.
+        UnsupportedError: the vocabulary is Unigram, for which no library defines the scores of new tokens; or no ``tokenizer.json`` can
+            express it, for example a ``.model`` of SentencePiece; or the model cannot have another splitter, or `max_words`.
         VocabularyError: the base vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
 
@@ -118,7 +118,10 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
     if max_words is not None and not (base.kind == "BPE" and base.pipeline.are_bytes):
         raise UnsupportedError(f"max_words is {max_words}, but the vocabulary is not BPE over bytes; leave it out")
     if base.kind == "Unigram":
-        raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
+        raise UnsupportedError(
+            "the vocabulary is Unigram, and no rule of tokenizers or sentencepiece gives new tokens their scores; "
+            "expected BPE, WordPiece or WordLevel; train a new vocabulary with fst.train.like"
+        )
     if base.kind == "WordLevel":
         return _with_words(base, words, ids, splits, add)
     options = {"trainer": "extend", "old": base.digest, "add": add, **({} if max_words is None else {"words": max_words})}

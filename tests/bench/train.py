@@ -43,10 +43,13 @@ from tokenizers import models, pre_tokenizers, trainers
 
 import fst
 from fst.pretokens.byte_letters import LETTERS
+from fst.train.pipeline import SUPERBPE
 
 ROUNDS = 5
 MEGABYTE = 1_000_000
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+TRANSITION = 0.4  # the share of the tokens that SuperBPE learns in its first phase
+PRIVATE = 0xF0000  # the first of the characters that represent tokens in the second phase
 LONG = 1 << 20  # maximum number of characters of a token, for trainers with a limit
 
 Texts = Sequence[str]
@@ -77,14 +80,43 @@ def fst_bpe(texts: Texts, size: int) -> Any:
     return fst.train.bpe(texts, splitter="gpt2", vocab_size=size, threads=1).vocabulary
 
 
-def hf_bpe(texts: Texts, size: int) -> Any:
-    """BPE of `tokenizers`."""
+def hf_trained(texts: Texts, size: int) -> tokenizers.Tokenizer:
+    """BPE of `tokenizers`, as a tokenizer."""
     tokenizer = tokenizers.Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trained = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False, special_tokens=[])
     tokenizer.train_from_iterator(texts, trained)
-    return tokenizer.get_vocab()
+    return tokenizer
+
+
+def hf_bpe(texts: Texts, size: int) -> Any:
+    """BPE of `tokenizers`."""
+    return hf_trained(texts, size).get_vocab()
+
+
+def fst_superwords(texts: Texts, size: int) -> Any:
+    """Both phases of SuperBPE by this package; the first ends at `TRANSITION` of the size."""
+    first = fst.train.bpe(texts, splitter="gpt2", vocab_size=int(TRANSITION * size), threads=1)
+    return fst.train.extend(first, texts, size - len(first.vocabulary), splitter="superbpe", threads=1).vocabulary
+
+
+def hf_superwords(texts: Texts, size: int) -> Any:
+    """Both phases of SuperBPE by `tokenizers`, whose trainer reads the tokens of the first phase as characters in the second phase."""
+    tokenizer = hf_trained(texts, int(TRANSITION * size))
+    names = {chr(PRIVATE + number): token for token, number in tokenizer.get_vocab().items()}
+    split = pre_tokenizers.Split(tokenizers.Regex(SUPERBPE), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    words = list[str]()
+    for text in texts:
+        found = tokenizer.encode(text)
+        parts = dict.fromkeys(found.word_ids, "")
+        for number, part in zip(found.ids, found.word_ids, strict=True):
+            parts[part] += chr(PRIVATE + number)
+        words += parts.values()
+    second = tokenizers.Tokenizer(models.BPE())
+    second.train_from_iterator(words, trainers.BpeTrainer(vocab_size=size, initial_alphabet=[*names], show_progress=False))
+    return ["".join(map(names.__getitem__, token)) for token in second.get_vocab()]
 
 
 def rustbpe(texts: Texts, size: int) -> Any:
@@ -181,12 +213,14 @@ def spelled(tokens: Iterable[Any]) -> set[str]:
 TWO = {"fst": fst_bpe, "tokenizers": hf_bpe}
 ALL = {**TWO, "rustbpe": rustbpe, "gigatoken": gigatoken, "gigabpe": gigabpe, "bpeasy": bpeasy, "sentencepiece": sentencepiece_bpe}
 WORDPIECE = {"fst": fst_wordpiece, "tokenizers": hf_wordpiece, "fst, by score": fst_wordpiece_by_score}
+SUPERWORDS = {"fst": fst_superwords, "tokenizers": hf_superwords}
 UNIGRAM = {"fst": fst_unigram, "tokenizers": hf_unigram, "sentencepiece": sentencepiece}
 ROWS = (
     Row("BPE, English books, 32,000", BOOKS, 32_000, ALL),
     Row("BPE, Chinese, 8,000", CHINESE, 8_000, TWO),
     Row("BPE, Python code, 16,000", CODE, 16_000, TWO),
     Row("BPE, 109 languages, 32,000", SENTENCES, 32_000, TWO),
+    Row("Superwords, English books, 32,000", BOOKS, 32_000, SUPERWORDS),
     Row("WordPiece, English books, 30,000", BOOKS, 30_000, WORDPIECE),
     Row("Unigram, 4 MB of English books, 8,000", BOOKS, 8_000, UNIGRAM, 4 * MEGABYTE),
     Row("Unigram, English books, 32,000", BOOKS, 32_000, UNIGRAM),
@@ -240,7 +274,7 @@ def measure(row: Row, folder: Path, rounds: int) -> Measured:
     names = {name: trainer for name, trainer in row.trainers.items() if name.split(",")[0] in ("fst", "tokenizers") or find_spec(name)}
     tokens: dict[str, set[str]] = {}
     for trainer in names.values():
-        trainer(texts[:1000], 500)  # compiles kernels
+        trainer(texts[:1000], 1000)  # compiles kernels
     for number in range(rounds):
         for name, trainer in names.items():
             say(f"{row.name}: round {number + 1}, {name}")

@@ -353,7 +353,7 @@ def test_numbers_of_tokens_are_whole(number: Any) -> None:
 
 def test_impossible_extensions_are_refused() -> None:
     """Extension of a Unigram vocabulary is refused, and so is a negative number of new tokens."""
-    with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
+    with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, and no rule of"):
         fst.train.extend(unigram(), lines(), 10)
     with pytest.raises(VocabularyError, match="add is -1; expected a whole number from 0"):
         fst.train.extend(wordpiece(), lines(), -1)

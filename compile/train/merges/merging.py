@@ -199,7 +199,8 @@ def recounted(state: Merging) -> Merging:
 
 def with_pairs(state: Merging) -> Merging:
     """The state with the pairs of all words, their counts and their positions."""
-    state = state._replace(pairs=pairs_for(max(len(state.cells) >> 5, 64)))
+    table = pairs_for(max(len(state.cells) >> 5, 64))
+    state = state._replace(pairs=table if len(table) > len(state.pairs) else np.full_like(state.pairs, EMPTY))
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))
     total, pairs = int(sizes.sum()), int(state.numbers[USED])
