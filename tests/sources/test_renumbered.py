@@ -173,6 +173,7 @@ def test_damaged_dictionaries(tmp_path: Path, line: str) -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
+    "an empty end token": (lambda folder: marian(folder, eos_token=""), "has an empty eos_token, so decoding leaves out other tokens"),
     "a flag": (
         lambda folder: marian(folder, eos_token={"__type": "AddedToken", "content": "</s>", "lstrip": True}),
         "added token '</s>' has single_word, lstrip or rstrip",

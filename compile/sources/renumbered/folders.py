@@ -205,6 +205,8 @@ def _made(folder: Path, make: Callable[[], Source[Model]]) -> Source[Model]:
 
 def _outcome(folder: Path, name: str, model: str, files: Files) -> Source[Model]:
     family, config = FAMILIES[name], files.config
+    if config.get("eos_token") == "":
+        raise UnsupportedError(f"{CONFIG} has an empty eos_token, so decoding leaves out other tokens, such as '</s>'; expected a token")
     pretrained.refuse_settings(config)
     for setting in (*REFUSED, *family.refused):
         if config.get(setting):
