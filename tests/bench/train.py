@@ -178,6 +178,13 @@ def fst_unigram(texts: Texts, size: int) -> Any:
     return trainer(texts, splitter="metaspace", vocab_size=size, threads=1, **special).vocabulary
 
 
+def fst_as_sentencepiece(texts: Texts, size: int) -> Any:
+    """Unigram of this package, with the pieces and scores of `sentencepiece`."""
+    trainer: Any = vars(fst.train)["unigram"]
+    options = {"num_threads": 1}
+    return trainer(texts, splitter="sentencepiece", reference="sentencepiece", vocab_size=size, options=options).vocabulary
+
+
 def hf_unigram(texts: Texts, size: int) -> Any:
     """Unigram of `tokenizers`."""
     tokenizer = tokenizers.Tokenizer(models.Unigram())
@@ -214,7 +221,7 @@ TWO = {"fst": fst_bpe, "tokenizers": hf_bpe}
 ALL = {**TWO, "rustbpe": rustbpe, "gigatoken": gigatoken, "gigabpe": gigabpe, "bpeasy": bpeasy, "sentencepiece": sentencepiece_bpe}
 WORDPIECE = {"fst": fst_wordpiece, "tokenizers": hf_wordpiece, "fst, by score": fst_wordpiece_by_score}
 SUPERWORDS = {"fst": fst_superwords, "tokenizers": hf_superwords}
-UNIGRAM = {"fst": fst_unigram, "tokenizers": hf_unigram, "sentencepiece": sentencepiece}
+UNIGRAM = {"fst": fst_unigram, "tokenizers": hf_unigram, "fst, as sentencepiece": fst_as_sentencepiece, "sentencepiece": sentencepiece}
 ROWS = (
     Row("BPE, English books, 32,000", BOOKS, 32_000, ALL),
     Row("BPE, Chinese, 8,000", CHINESE, 8_000, TWO),

@@ -45,12 +45,17 @@ class Sentences(NamedTuple):
         begins with ▁ or at the beginning of a sentence.
         """
         inner, final, last = Counter[str](), Counter[str](), ""
-        cut = re.compile(f"(?<!{SYMBOL}){SYMBOL}" if options.allow_whitespace_only_pieces else SYMBOL)
+        runs = re.compile(f"(?<!{SYMBOL}){SYMBOL}")
         for text, count in zip(self.texts, self.counts, strict=True):
-            *before, last = cut.sub("\0" + SYMBOL, text).removeprefix("\0").split("\0")
+            marked = "\0" + SYMBOL
+            cut = runs.sub(marked, text) if options.allow_whitespace_only_pieces else text.replace(SYMBOL, marked)
+            *before, last = cut.removeprefix("\0").split("\0")
             final[last] += count
-            for word in before:
-                inner[word] += count
+            if count == 1:
+                inner.update(before)
+            else:
+                for word in before:
+                    inner[word] += count
         return inner, final, last
 
     def digest(self, options: Any) -> str:
@@ -117,8 +122,10 @@ def sentences_of(
     if not kept:
         raise VocabularyError("the texts have no characters; expected at least one; check the texts and max_sentence_length")
     covering = required_of(_characters(kept), required, options)
-    rare = {ord(character): RESERVED for character in {*joined} - covering.keys()}
-    texts = [text.translate(rare) for text, _ in kept] if rare else [text for text, _ in kept]
+    texts = [text for text, _ in kept]
+    if rare := {*joined} - covering.keys():
+        found = re.compile(f"[{''.join(map(re.escape, sorted(rare)))}]")
+        texts = [found.sub(RESERVED, text) for text in texts]
     return Sentences(texts, [count for _, count in kept], covering)
 
 
@@ -136,7 +143,9 @@ def without_empty(pairs: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 def _characters(pairs: Sequence[tuple[str, int]]) -> Counter[str]:
     """The counts of characters in sentences."""
-    counts = Counter[str]("".join(text for text, count in pairs if count == 1))
+    once = "".join(text for text, count in pairs if count == 1)
+    sums = np.bincount(np.frombuffer(once.encode("utf-32-le"), np.uint32))
+    counts = Counter({chr(point): int(sums[point]) for point in np.flatnonzero(sums)})
     for text, count in pairs:
         if count > 1:
             for character in text:
