@@ -99,7 +99,11 @@ class Control:
         """The control of the training on words that a run has just counted. If the deadline ended the count, the control has no checkpoint,
         since no later run has the same words.
         """
-        return replace(self, checkpoint=None) if words.is_partial and self.is_over() else self
+        return self.without_checkpoint() if words.is_partial and self.is_over() else self
+
+    def without_checkpoint(self) -> Control:
+        """The same control without a checkpoint, for a run on texts of which the deadline has left out some."""
+        return replace(self, checkpoint=None)
 
     def is_over(self) -> bool:
         """Whether the deadline has passed."""

@@ -108,7 +108,7 @@ def unigram(
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface", "exact", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, bit for bit. Texts need the
             splitter "sentencepiece"; each document is a sentence. Counted words are sentences of one word, so their pieces may differ from
-            those of the texts. Without `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``; `initial_alphabet` is its
+            those of the texts. Without `special_tokens`, the first pieces are `unk_token`, ``<s>`` and ``</s>``; `initial_alphabet` is its
             ``required_chars``. Texts of 500 MiB or more are refused.
         options: for "sentencepiece", further options of ``spm_train`` by their names there, with the same defaults:
             ``character_coverage``, ``byte_fallback``, ``split_digits``, ``split_by_unicode_script``, ``split_by_number``,
@@ -152,7 +152,7 @@ def unigram(
             splitter,
             arguments,
             settings=Settings(vocab_size, shrinking_factor, n_sub_iterations, max_piece_length, seed_size),
-            special_tokens=_specials(special_tokens or META, unknown),
+            special_tokens=_specials(special_tokens or (unknown, *META[1:]), unknown),
             unk_token=unknown,
             options=Options.of(options),
         )

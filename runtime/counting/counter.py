@@ -110,7 +110,7 @@ class Counter:
                     text = self._long(block.rows, row)
                     starts = np.array([0, len(text)])
             except TextError as error:
-                raise _placed(error, block) from None
+                raise placed(error, block) from None
             normalized, ends, machine = self._normalized(text, starts)
             if (size := max(len(text), int(ends[-1]))) > MOST_UNITS:
                 raise TextError(f"{block.place(row)} has {size:,} bytes, normalized; expected at most {MOST_UNITS:,}; cut it")
@@ -315,7 +315,7 @@ class _Job:
                 self._progress(self.documents, self._read)
 
 
-def _placed(error: TextError, block: Block) -> TextError:
+def placed(error: TextError, block: Block) -> TextError:
     """Replace the row number in the message of an error by the document's name."""
     if error.row is None or error.place is None:
         return error

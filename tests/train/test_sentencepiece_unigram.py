@@ -173,6 +173,10 @@ def test_the_initial_alphabet_is_required() -> None:
         ({"options": {"character_coverage": 0.9}}, "character_coverage is 0.9; expected a number from 0.98 to 1"),
         ({"options": {"split_digits": 1}}, "split_digits is 1; expected bool"),
         ({"options": {"user_defined_symbols": [""]}}, "user_defined_symbols are"),
+        ({"options": {"user_defined_symbols": 5}}, "user_defined_symbols are 5; expected a list"),
+        ({"options": {"user_defined_symbols": '"a,b",c'}}, "expected text without quotes; pass a list"),
+        ({"options": 5}, "options are 5; expected names with values"),
+        ({"initial_alphabet": [" "]}, "initial_alphabet contains ' '"),
         ({"options": {"user_defined_symbols": ["<s>"]}}, "expected each once"),
         ({"max_piece_length": 513}, "max_piece_length is 513; expected 1 to 512, as in SentencePiece"),
         ({"shrinking_factor": 0.1}, "shrinking_factor is 0.1; expected 0.5 to 0.95"),
@@ -187,6 +191,34 @@ def test_options_that_are_refused(arguments: dict[str, Any], message: str) -> No
     given = {"splitter": "sentencepiece", "vocab_size": 20, **arguments}
     with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=message):
         train.unigram(iter(["abab ab", "ba ab abab"]), reference="sentencepiece", **given)
+
+
+def test_the_unknown_token_replaces_that_of_the_default() -> None:
+    """Without special tokens, `unk_token` is the first of the three meta pieces, like ``unk_piece`` of `sentencepiece`."""
+    texts = ["abab ab", "ba ab abab"]
+    found = learned(texts, vocab_size=15, unk_token="[UNK]", options={"hard_vocab_limit": False})
+    assert pieces_of(found) == referred(texts, {"hard_vocab_limit": False, "unk_piece": "[UNK]"}, vocab_size=15)
+
+
+def test_malformed_documents_are_named() -> None:
+    """The error of a malformed document has its number among all documents, also those that are skipped."""
+    for texts in (["ab", "", "b\ud800"], [b"ab", b"", b"b\xff"]):
+        with pytest.raises(fst.TextError, match="document 2, position 1: ") as error:
+            train.unigram(iter(texts), reference="sentencepiece", splitter="sentencepiece", options={"hard_vocab_limit": False})
+        assert error.value.row == 2
+
+
+def test_texts_of_special_tokens_are_refused() -> None:
+    """Texts in which special tokens alone reach the coverage are an error, as for `sentencepiece`."""
+    with pytest.raises(fst.VocabularyError, match="no covered characters"):
+        learned(["<s>" * 100], options={"character_coverage": 0.98})
+
+
+def test_a_deadline_during_the_reading_leaves_no_checkpoint(tmp_path: Path) -> None:
+    """If the deadline ends the reading, the result is marked, and no checkpoint is written, since no later run has the same texts."""
+    found = learned(["abab ab", "ba ab"] * 3, options={"hard_vocab_limit": False}, deadline=0, checkpoint=tmp_path / "run.npz")
+    assert found.stopped == "deadline"
+    assert not (tmp_path / "run.npz").exists()
 
 
 def test_words_that_are_refused() -> None:

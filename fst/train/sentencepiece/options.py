@@ -49,6 +49,8 @@ class Options:
             VocabularyError: a value is not allowed.
         """
         names = [each.name for each in fields(cls)]
+        if not isinstance(given, Mapping | None):
+            raise UnsupportedError(f"options are {quoted(given)}; expected names with values, such as {{'character_coverage': 1.0}}")
         for name in given or ():
             if name in ELSEWHERE:
                 raise UnsupportedError(f"options have {quoted(name)}, which is the argument {ELSEWHERE[name]}; pass it as such")
@@ -56,8 +58,7 @@ class Options:
                 raise UnsupportedError(f"options have {quoted(name)}; expected options that are followed exactly: {listed(names)}")
         found = dict(given or {})
         if "user_defined_symbols" in found:
-            symbols = found["user_defined_symbols"]
-            found["user_defined_symbols"] = tuple(symbols.split(",") if isinstance(symbols, str) else symbols)
+            found["user_defined_symbols"] = _symbols(found["user_defined_symbols"])
         made = cls(**found)
         for each in fields(cls):
             _check(each.name, getattr(made, each.name), each.default)
@@ -69,6 +70,15 @@ class Options:
         return np.float32(self.character_coverage)
 
 
+def _symbols(given: Any) -> Any:
+    """The value of ``user_defined_symbols``: a text with commas between the symbols becomes a tuple of symbols."""
+    if isinstance(given, str) and '"' in given:  # SentencePiece reads quotes as in CSV
+        raise UnsupportedError(f"user_defined_symbols are {quoted(given)}; expected text without quotes; pass a list of symbols")
+    if isinstance(given, str):
+        return tuple(given.split(",")) if given else ()
+    return tuple(given) if isinstance(given, list | tuple) else given
+
+
 def _check(name: str, value: Any, default: Any) -> None:
     if name in RANGES:
         least, most = RANGES[name]
@@ -76,7 +86,7 @@ def _check(name: str, value: Any, default: Any) -> None:
         if not is_number or not least <= value <= most:
             raise VocabularyError(f"{name} is {quoted(value)}; expected a number from {least} to {most:,}")
     elif name == "user_defined_symbols":
-        if not all(is_text(each) and each for each in value):
-            raise VocabularyError(f"user_defined_symbols are {quoted(value)}; expected texts that are not empty")
+        if not isinstance(value, tuple) or not all(is_text(each) and each for each in value):
+            raise VocabularyError(f"user_defined_symbols are {quoted(value)}; expected a list of texts that are not empty")
     elif not isinstance(value, type(default)):
         raise VocabularyError(f"{name} is {quoted(value)}; expected {type(default).__name__}")

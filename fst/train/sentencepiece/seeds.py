@@ -75,17 +75,21 @@ def _with_last(units: Units, number: int) -> Units:
     return Units([*texts, texts[number]], np.append(after, LAST), np.append(weights, 1), counts)
 
 
-def seeds_of(units: Units, options: Options, *, longest: int, most: int) -> tuple[Letters, Seeds]:
-    """Find the seeds. `longest`: the maximum number of characters of a piece. `most`: the maximum number of seeds except characters."""
-    text, is_inside = _letters_of(units)
-    weights = np.repeat(units.weights, np.diff(text.starts))
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(_widths(text.alphabet)[text.letters])])
-    size = int((np.diff(ends) * weights).sum())
+def need_size(size: int) -> None:
+    """Raise an error if texts of `size` bytes are too large."""
     if size >= MOST_BYTES:
         raise UnsupportedError(
             f"the texts have {size:,} bytes; expected less than {MOST_BYTES:,}, since SentencePiece finds seeds of larger texts in parts; "
             "train on a sample"
         )
+
+
+def seeds_of(units: Units, options: Options, *, longest: int, most: int) -> tuple[Letters, Seeds]:
+    """Find the seeds. `longest`: the maximum number of characters of a piece. `most`: the maximum number of seeds except characters."""
+    text, is_inside = _letters_of(units)
+    weights = np.repeat(units.weights, np.diff(text.starts))
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(_widths(text.alphabet)[text.letters])])
+    need_size(int(np.diff(ends).astype(np.float64) @ weights))  # in int64, large counts would overflow
     tree = tree_of(text, longest)
     counts = _counts(text, tree, units, weights, longest)
     valid = np.empty(len(tree.first), np.bool_)

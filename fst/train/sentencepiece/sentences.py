@@ -18,13 +18,14 @@ import numpy as np
 
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.counting.words import Words
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import TextError, UnsupportedError, VocabularyError, listed, quoted
 from fst.text.whitespace import SPACE
 from fst.train.control import Control
 from fst.train.counting import documents_of, table_for
 from fst.train.pipeline import Pipeline
 from fst.train.sentencepiece.bpe import RESERVED
 from fst.train.sentencepiece.options import Options
+from fst.train.sentencepiece.seeds import need_size
 from fst.train.symbols import NEVER, checked_initial, strings_of
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def read(
     control = Control(**{name: arguments[name] for name in ("progress", "deadline", "checkpoint")})
     (words, blocks), pipeline = documents_of(source, splitter, arguments)
     first = {text[0] for text in checked_initial(required) if text}
+    if wrong := first & {*NEVER}:
+        raise VocabularyError(
+            f"initial_alphabet contains {listed(sorted(wrong))}; expected characters that SentencePiece puts into pieces; leave others out"
+        )
     if words is not None:
         if pipeline is not None and pipeline.are_bytes:
             raise UnsupportedError("reference 'sentencepiece' needs words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
@@ -99,11 +104,14 @@ def read(
     if pipeline is None or pipeline.rule is None:
         raise UnsupportedError("the splitter of texts has no rule of SentencePiece; expected splitter='sentencepiece'")
     whole = texts_of(blocks, pipeline, arguments["errors"], options.max_sentence_length)
-    texts, is_partial = list[str](), False
+    texts, size, is_partial = list[str](), 0, False
     for text in whole:
-        texts.append(text)
-        if is_partial := control.is_over():
+        if is_partial := bool(texts) and control.is_over():
+            control = control.without_checkpoint()
             break
+        texts.append(text)
+        size += len(text.encode())
+        need_size(size)
     return Read(sentences_of(texts, [1] * len(texts), meta, first, options), pipeline, control, 1, is_partial)
 
 
@@ -187,7 +195,10 @@ def texts_of(blocks: Iterable[Block], pipeline: Pipeline, errors: str, longest: 
 
     normalizer = counter.Counter(counter.Splitter(table_for(pipeline)), 0, errors, 0, Path())
     for block in blocks:
-        texts = [whole(block.rows, row, errors).rstrip("\r\n") for row in range(len(block.rows))]
-        kept = [text for text in texts if text and RESERVED not in text and len(text.encode("utf-8", "surrogatepass")) <= longest]
-        for text in normalizer.texts(rows_of(kept)) if kept else ():
-            yield text.replace(SPACE, SYMBOL)
+        try:
+            texts = [whole(block.rows, row, errors).rstrip("\r\n") for row in range(len(block.rows))]
+            kept = [text and RESERVED not in text and len(text.encode("utf-8", "surrogatepass")) <= longest for text in texts]
+            normalized = normalizer.texts(rows_of([text if stays else "" for text, stays in zip(texts, kept, strict=True)]))
+        except TextError as error:
+            raise counter.placed(error, block) from None
+        yield from (text.replace(SPACE, SYMBOL) for text, stays in zip(normalized, kept, strict=True) if stays)

@@ -85,6 +85,8 @@ def by_sentencepiece(
     else:
         units = units_of_sentences(sentences.texts, sentences.counts)
     text, seeds = seeds_of(units, options, longest=settings.max_piece_length, most=settings.seed_size)
+    if len(seeds.scores) == 1:  # only the unknown piece
+        raise VocabularyError("the texts have no covered characters except special tokens; expected some; raise character_coverage")
     run = _Run(text, seeds, settings, options.num_threads)
     digest = sentences.digest([settings, meta, repr(options)]) if control.checkpoint is not None else ""
     state, finished = control.run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
