@@ -142,6 +142,22 @@ class TestTrainers:
         assert (tmp_path / "o.model").read_bytes() == (tmp_path / "own.model").read_bytes()
         assert b"nmt_nfkc_cf" in (tmp_path / "o.model").read_bytes()
 
+    @pytest.mark.slow
+    def test_unigram_of_sentencepiece(self, texts: Path, tmp_path: Path) -> None:
+        """With --reference sentencepiece, Unigram trains on whole documents, and --option passes options of spm_train."""
+        options = {"hard_vocab_limit": False, "character_coverage": 0.99, "user_defined_symbols": "<a>,<b>"}
+        given = [word for name, value in options.items() for word in ("--option", f"{name}={str(value).lower()}")]
+        command = ("train", "unigram", "--splitter", "sentencepiece", "--reference", "sentencepiece", "--vocab-size", "40")
+        call(*command, texts, *given, "-o", tmp_path / "o.model")
+        expected = train.unigram(TEXTS, splitter="sentencepiece", reference="sentencepiece", vocab_size=40, options=options)
+        expected.save(tmp_path / "own.model")
+        assert (tmp_path / "o.model").read_bytes() == (tmp_path / "own.model").read_bytes()
+        assert expected.vocabulary.keys() >= {"<a>", "<b>"}
+        call("train", "words", texts, "--splitter", "sentencepiece", "-o", tmp_path / "w.parquet")
+        call(*command, tmp_path / "w.parquet", *given, "-o", tmp_path / "o.model")
+        failed = call(*command, texts, "--option", "x", "-o", tmp_path / "o.model", code=2)
+        assert "'x' has no '='; expected NAME=VALUE" in failed.stderr
+
     def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
         """A trainer makes the same vocabulary from counted words as from their texts with the same splitter."""
         call(*SPECIAL, words, "-o", tmp_path / "o.json")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -140,6 +141,30 @@ def reference_option(*names: str) -> Option:
     )
 
 
+def _parsed(_ctx: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
+    """The names and values of the options NAME=VALUE; a value is JSON or, if it is not, text. None: there are no options."""
+    found = dict[str, Any]()
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{each!r} has no '='; expected NAME=VALUE, such as character_coverage=1.0")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found or None
+
+
+spm_option = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_parsed,
+    help="With --reference sentencepiece: an option of spm_train, such as byte_fallback=true; repeat the option for more.",
+)
+
+
 class Trainers(CommandGroup):
     """The group of the training commands; the help lists them in the order of their definition."""
 
@@ -272,14 +297,17 @@ def wordpiece_command(**options: Any) -> None:
     train("wordpiece", **options)
 
 
-@trainer("unigram", new_options, initial_option, reference_option("huggingface", "exact"), run_options)
+@trainer("unigram", new_options, initial_option, reference_option("huggingface", "exact", "sentencepiece"), spm_option, run_options)
 def unigram_command(**options: Any) -> None:
     """Train Unigram: drop the least useful of all frequent substrings.
+
+    With --reference sentencepiece, pieces and scores are those of spm_train, and each document is a sentence. Counted words are sentences
+    of one word, so their pieces may differ from those of the texts.
 
     \b
     Examples:
       fst train unigram corpus.txt --splitter metaspace --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
-      fst train unigram corpus.txt --splitter sentencepiece --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o own.model
+      fst train unigram corpus.txt --splitter sentencepiece --reference sentencepiece --vocab-size 8000 -o own.model
     """
     from fst.cli.commands.train.work import train
 

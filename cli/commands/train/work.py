@@ -20,6 +20,7 @@ from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
     from fst.counting.words import Words
+    from fst.runtime.files.reading import Files
     from fst.train.result import Trained
 
 READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
@@ -99,14 +100,19 @@ def train(
     measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
     before, by = ([], counting.get("splitter")) if base is None else _base(base, trainer, output, counting.get("splitter"))
-    words = _words(files, reading, {**counting, "splitter": by, "deadline": deadline})
+    source: Words | Files
+    if given.get("reference") == "sentencepiece" and trainer == "unigram" and not _are_counted(files, reading):
+        source = _texts(files, reading)  # this trainer needs whole sentences
+        given.update(_taken(counting, ("errors", "min_count")))
+    else:
+        source = _words(files, reading, {**counting, "splitter": by, "deadline": deadline})
     if deadline is not None:
         given["deadline"] = max(deadline - (monotonic() - begun), 0.0)
     given.update(_taken(counting, SPLITTING))
     with telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
         watched = {} if trainer in AT_ONCE else {"progress": reach}
         with _telling_checkpoint(checkpoint):
-            result = getattr(fst.train, trainer)(*before, words, **given, **watched)
+            result = getattr(fst.train, trainer)(*before, source, **given, **watched)
     _write(result, output, measured)
     if result.stopped == "deadline":
         raise click.exceptions.Exit(TIMED_OUT)
@@ -221,15 +227,21 @@ def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]
 def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
     """Count the words of text files, or read tables of counted words."""
     import fst
-    from fst.runtime.files.reading import Files
 
     if _are_counted(files, reading):
         words: Words = fst.train.words([*files], **counting)  # the files contain counted words, not texts
     else:
-        source = Files(files, for_command=True, with_ends=True, most=MOST_UNITS, **reading)
+        source = _texts(files, reading)
         with progress("counting", source.size) as source.advance:
             words = fst.train.words(source, **counting)
     return words
+
+
+def _texts(files: Sequence[str], reading: Mapping[str, Any]) -> Files:
+    """The documents of files, with the line feeds of lines."""
+    from fst.runtime.files.reading import Files
+
+    return Files(files, for_command=True, with_ends=True, most=MOST_UNITS, **reading)
 
 
 def _are_counted(files: Sequence[str], reading: Mapping[str, Any]) -> bool:
