@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +11,7 @@ def daft_map(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """Run a task for each item, like the built-in `map`, with the runner of Daft. Each item is a batch.
 
     Args:
-        task: a function that can be pickled.
+        task: a function that can be pickled, with a result that JSON expresses.
         items: the arguments of its calls.
 
     Returns:
@@ -19,10 +19,10 @@ def daft_map(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """
     import daft
 
-    @daft.func(return_dtype=daft.DataType.binary())  # type: ignore[untyped-decorator, unused-ignore]
-    def called(number: int) -> bytes:
-        return pickle.dumps(task(items[number]))
+    @daft.func(return_dtype=daft.DataType.string())  # type: ignore[untyped-decorator, unused-ignore]
+    def called(number: int) -> str:
+        return json.dumps(task(items[number]))
 
     batches = daft.from_pydict({"id": [*range(len(items))]}).into_batches(1)
     rows = batches.with_column("result", called(daft.col("id"))).sort("id").to_pydict()
-    return [pickle.loads(result) for result in rows["result"]]
+    return [json.loads(result) for result in rows["result"]]

@@ -8,12 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datatrove.pipeline.base import PipelineStep
 from numpy.typing import NDArray
 
 import fst
 from fst.runtime.files.shards.formats import FORMATS, writing_shard
 from fst.runtime.files.shards.shard import Vocabulary
+
+try:
+    from datatrove.pipeline.base import PipelineStep
+except ModuleNotFoundError:
+
+    class PipelineStep:  # type: ignore[no-redef]
+        """In place of datatrove's class if it is not installed, so that the steps have their documentation."""
+
+        def __init__(self) -> None:
+            raise ImportError("datatrove is not installed; expected this package for steps of its pipelines; run `pip install datatrove`")
+
 
 AT_ONCE = 10_000  # number of documents in a batch
 

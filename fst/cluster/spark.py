@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,7 +13,7 @@ def spark_map(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     Each item is a partition. Spark repeats failed tasks, and raises their last exception as an error of Spark.
 
     Args:
-        task: a function that can be pickled.
+        task: a function that can be pickled, with a result that JSON expresses.
         items: the arguments of its calls.
 
     Returns:
@@ -25,9 +25,9 @@ def spark_map(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     def called(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             numbers = batch["id"].to_pylist()
-            yield pa.record_batch({"id": numbers, "result": [pickle.dumps(task(items[number])) for number in numbers]})
+            yield pa.record_batch({"id": numbers, "result": [json.dumps(task(items[number])) for number in numbers]})
 
     count = len(items)
     partitions = SparkSession.builder.getOrCreate().range(0, count, 1, max(count, 1))
-    rows = partitions.mapInArrow(called, "id long, result binary").collect()
-    return [pickle.loads(result) for _, result in sorted((row.id, bytes(row.result)) for row in rows)]
+    rows = partitions.mapInArrow(called, "id long, result string").collect()
+    return [json.loads(result) for _, result in sorted((row.id, row.result) for row in rows)]
