@@ -108,8 +108,8 @@ def unigram(
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface", "exact", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, bit for bit. Texts need the
             splitter "sentencepiece"; each document is a sentence. Counted words are sentences of one word, so their pieces may differ from
-            those of the texts. Without `special_tokens`, the first pieces are `unk_token`, ``<s>`` and ``</s>``; `initial_alphabet` is its
-            ``required_chars``. Texts of 500 MiB or more are refused.
+            those of the texts. Without `special_tokens`, the first pieces are `unk_token` or ``<unk>``, ``<s>`` and ``</s>``;
+            `initial_alphabet` is its ``required_chars``. Texts of 500 MiB or more are refused.
         options: for "sentencepiece", further options of ``spm_train`` by their names there, with the same defaults:
             ``character_coverage``, ``byte_fallback``, ``split_digits``, ``split_by_unicode_script``, ``split_by_number``,
             ``split_by_whitespace``, ``allow_whitespace_only_pieces``, ``hard_vocab_limit``, ``user_defined_symbols``,

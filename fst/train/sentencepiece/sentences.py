@@ -181,7 +181,9 @@ def texts_of_words(words: Words) -> tuple[list[str], list[int]]:
     texts = strings_of(words, are_bytes=False)
     for text in texts:
         if not text.startswith(SYMBOL) or SPACE in text:
-            raise VocabularyError(f"the word {quoted(text)} does not begin with {SYMBOL}; expected words of the splitter 'sentencepiece'")
+            raise VocabularyError(
+                f"the word {quoted(text)} does not begin with {SYMBOL}, or has a space; expected words of the splitter 'sentencepiece'"
+            )
     kept = [(text, count) for text, count in zip(texts, words.counts.tolist(), strict=True) if RESERVED not in text]
     return [text for text, _ in kept], [count for _, count in kept]
 
