@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import ceil
@@ -46,16 +47,21 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item], thread
     """
     from concurrent.futures import wait
 
-    places, found = iter(range(len(items))), dict[int, Result]()
+    places, found = deque(range(len(items))), dict[int, Result]()  # threads may share a deque without a lock, but not an iterator
 
     def work() -> None:
-        for place in places:
+        while True:
+            try:
+                place = places.popleft()
+            except IndexError:
+                return
             found[place] = function(items[place])
 
     helpers = [shared_pool().submit(work) for _ in range(min(threads, len(items)) - 1)]
     try:
         work()
     finally:
+        places.clear()
         wait(helpers)
     for helper in helpers:
         helper.result()
