@@ -22,6 +22,7 @@ from fst.errors import VocabularyError, quoted
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
 OPEN = 1 << 23  # memory of an open file in bytes: pages of all columns, compressed and not
+MOST_OPEN = 1 << 8  # maximum number of open files, far below the usual limit of a process, 1,024
 ROW, COPIES = 200, 4  # memory of a row that is sorted, in bytes: `ROW`, and `COPIES` times its word
 
 
@@ -33,9 +34,9 @@ def merge(paths: Iterable[Any], output: Any, *, split: str | None = None, min_co
         return tables.save((block.columns for block in merged.blocks()), output)
 
 
-def load(paths: Iterable[Any], *, min_count: int = 1, memory: int = MEMORY) -> Words:
-    """Merge files of counted words into `Words`. For the arguments, see `merge`; `memory` does not limit the size of the result."""
-    with _Merge(paths, None, min_count, memory) as merged:
+def load(paths: Iterable[Any]) -> Words:
+    """Merge files of counted words into `Words`. The merge needs about `MEMORY` bytes more than the result."""
+    with _Merge(paths, None, 1, MEMORY) as merged:
         return Words.joined([*merged.blocks()])
 
 
@@ -63,7 +64,7 @@ class _Merge:
     def blocks(self) -> Iterator[Words]:
         """Yield at least one block of merged words; words ascend, also from block to block."""
         runs = [run for part in self._parts for run in ([part] if part.ascends else self._sorted(part))]
-        most = max(2, self._memory // OPEN)
+        most = max(2, min(self._memory // OPEN, MOST_OPEN))
         while len(runs) > most:
             runs = [self._merged(runs[begin : begin + most]) for begin in range(0, len(runs), most)]
         yield from self._rounds(runs, self._least)

@@ -38,12 +38,15 @@ class Part(NamedTuple):
 
     def batches(self, rows: int, split: str) -> Iterator[Columns]:
         """Yield all rows, at most `rows` at a time. `split`: the expected digest."""
-        pa, begin = tables.pyarrow(), self.begin
+        row = 0
         with _opened(self.path) as file:
             names = [name for name in (WORD, COUNT, FIRST, SPLIT) if name in file.schema_arrow.names]
             for batch in file.iter_batches(rows, columns=names, use_threads=False):
-                yield tables.columns_of(pa.Table.from_batches([batch]), split or None, begin)
-                begin += len(batch)
+                found = tables.columns_of(batch, split or None, row)
+                if FIRST not in names:
+                    found.first[:, 2] += self.begin
+                yield found
+                row += len(batch)
 
 
 def part_of(path: str, begin: int = 0) -> Part:
@@ -51,11 +54,13 @@ def part_of(path: str, begin: int = 0) -> Part:
     with _opened(path) as file:
         schema, rows, metadata = file.schema_arrow, file.metadata.num_rows, file.schema_arrow.metadata
         tables.columns_of(schema.empty_table())  # raises an error if a column is missing or has another type
-        splits, ascends, last = set() if SPLIT in schema.names or not rows else {UNKNOWN_SPLIT}, True, None
+        splits, ascends, last, row = set() if SPLIT in schema.names or not rows else {UNKNOWN_SPLIT}, True, None, 0
         for batch in file.iter_batches(AT_ONCE, columns=[name for name in (WORD, SPLIT) if name in schema.names], use_threads=False):
-            splits |= {*map(str, batch[SPLIT].unique().to_pylist())} if SPLIT in schema.names else set()
+            tables.need_none(batch[WORD], WORD, row)
+            splits |= tables.splits_of(batch[SPLIT], row) if SPLIT in schema.names else set()
             ascends = ascends and _ascend(batch[WORD], last)
             last = batch[WORD][-1]
+            row += len(batch)
         width = -(-_size(file.metadata) // max(rows, 1))
         return Part(path, rows, begin, width, frozenset(splits), tables.min_count_of(metadata), tables.is_partial(metadata), ascends)
 

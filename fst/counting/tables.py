@@ -92,14 +92,19 @@ def save(blocks: Iterable[Columns], path: Any) -> int:
 
 def _groups(blocks: Iterable[Columns]) -> Iterator[Columns]:
     """Divide words into groups of `GROUP` rows, or of fewer rows if their text is larger than a column of Arrow with 32-bit offsets."""
-    waiting: Columns | None = None
+    waiting, rows, size = list[Columns](), 0, 0
     for block in blocks:
-        waiting = block if waiting is None else joined([waiting, block])
-        while (count := min(GROUP, int(np.searchsorted(waiting.ends, MOST_TEXT, "right")) or 1)) < len(waiting.ends):
-            yield rows_of(waiting, 0, count)
-            waiting = rows_of(waiting, count, len(waiting.ends))
-    if waiting is not None:
-        yield waiting
+        waiting.append(block)
+        rows, size = rows + len(block.ends), size + len(block.text)
+        if rows <= GROUP and size <= MOST_TEXT:
+            continue
+        left = joined(waiting)
+        while (count := min(GROUP, int(np.searchsorted(left.ends, MOST_TEXT, "right")) or 1)) < len(left.ends):
+            yield rows_of(left, 0, count)
+            left = rows_of(left, count, len(left.ends))
+        waiting, rows, size = [left], len(left.ends), len(left.text)
+    if waiting:
+        yield joined(waiting)
 
 
 def rows_of(words: Columns, begin: int, end: int) -> Columns:
@@ -149,13 +154,13 @@ def columns_of(table: Any, split: str | None = None, begin: int = 0) -> Columns:
         begin: the number of the first row, if the table is a part of another one.
     """
     found = imported(table)
-    for name in (WORD, COUNT):
-        if found.column_names.count(name) != 1:
+    for name, least in ((WORD, 1), (COUNT, 1), (FIRST, 0), (SPLIT, 0)):
+        if not least <= found.column_names.count(name) <= 1:
             raise VocabularyError(f"the table has the columns {', '.join(found.column_names)}; expected one called {name}")
     text, ends = _words(found[WORD], begin)
     counts = _counts(found[COUNT], begin)
     first = _first(found[FIRST], begin) if FIRST in found.column_names else _in_order(begin, len(ends))
-    own = _split(found[SPLIT], split) if SPLIT in found.column_names else split
+    own = _split(found[SPLIT], split, begin) if SPLIT in found.column_names else split
     return Columns(text, ends, counts, first, own or UNKNOWN_SPLIT, min_count_of(found.schema.metadata), is_partial(found.schema.metadata))
 
 
@@ -178,7 +183,7 @@ def imported(table: Any) -> Any:
         raise VocabularyError(f"the table is {type(table).__name__}; expected one that pyarrow can read: {error}") from None
 
 
-def _need_none(column: Any, name: str, begin: int) -> None:
+def need_none(column: Any, name: str, begin: int) -> None:
     """Raise an error if a column contains a null."""
     if column.null_count:
         raise VocabularyError(f"row {begin + column.is_null().index(True).as_py()}: {name} is null; expected a value")
@@ -186,7 +191,7 @@ def _need_none(column: Any, name: str, begin: int) -> None:
 
 def _words(column: Any, begin: int) -> tuple[NDArray[np.uint8], Ints]:
     pa = pyarrow()
-    _need_none(column, WORD, begin)
+    need_none(column, WORD, begin)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if str(kind).removeprefix("large_").removesuffix("_view") not in ("string", "binary"):
         raise VocabularyError(f"column {WORD} is {column.type}; expected binary or string")
@@ -211,7 +216,7 @@ def _strings(column: Any) -> tuple[NDArray[np.uint8], Ints]:
 
 def _counts(column: Any, begin: int) -> Ints:
     pa = pyarrow()
-    _need_none(column, COUNT, begin)
+    need_none(column, COUNT, begin)
     try:
         if not (pa.types.is_integer(column.type) or pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)):
             raise VocabularyError(f"column {COUNT} is {column.type}; expected int64")
@@ -225,10 +230,18 @@ def _counts(column: Any, begin: int) -> Ints:
     return np.ascontiguousarray(counts)
 
 
-def _split(column: Any, given: str | None) -> str:
+def splits_of(column: Any, begin: int) -> set[str]:
+    """The digests in the column split. `begin`: the number of its first row."""
+    need_none(column, SPLIT, begin)
+    try:
+        return {*map(str, column.unique().to_pylist())}
+    except (pyarrow().ArrowException, UnicodeDecodeError) as error:
+        raise VocabularyError(f"column {SPLIT} is not text ({column.type}: {error}); expected one split; count the words again") from None
+
+
+def _split(column: Any, given: str | None, begin: int) -> str:
     """The digest of the splitter that the column split contains. `given` is the expected digest; None: any digest."""
-    _need_none(column, SPLIT, 0)
-    found = sorted(map(str, column.unique().to_pylist()))
+    found = sorted(splits_of(column, begin))
     if len(found) > 1:
         raise VocabularyError(f"column {SPLIT} is {quoted(found[0])} and {quoted(found[1])}; expected one split; count the words again")
     own = found[0] if found else given or UNKNOWN_SPLIT
@@ -267,10 +280,10 @@ def _digits(numbers: Ints, width: int) -> NDArray[np.uint8]:
 def _first(column: Any, begin: int) -> Ints:
     """Convert strings to first occurrences."""
     pa = pyarrow()
-    _need_none(column, FIRST, begin)
+    need_none(column, FIRST, begin)
     width = sum(WIDTHS)
     try:
-        text = column.cast(pa.large_string())
+        text = column.cast(pa.large_string()).cast(pa.large_binary())
     except pa.ArrowException:
         raise VocabularyError(f"column {FIRST} is {column.type}; expected string") from None
     data, ends = _strings(text)
@@ -281,7 +294,7 @@ def _first(column: Any, begin: int) -> Ints:
         digits = value[data].reshape(-1, width)
         wrong = np.flatnonzero((digits == 255).any(axis=1))
     if len(wrong):
-        found = text[int(wrong[0])].as_py()
+        found = text[int(wrong[0])].as_py().decode(errors="backslashreplace")
         raise VocabularyError(f"row {begin + int(wrong[0])}: {FIRST} is {quoted(found)}; expected {width} hexadecimal digits")
     packed, at = digits[:, ::2] << 4 | digits[:, 1::2], 0
     first = np.empty((len(ends), len(WIDTHS)), np.int64)
@@ -301,4 +314,4 @@ def is_partial(metadata: Mapping[bytes, bytes] | None) -> bool:
 def min_count_of(metadata: Mapping[bytes, bytes] | None) -> int:
     """The `min_count` in the metadata of a table's schema."""
     stated = (metadata or {}).get(MIN_COUNT, b"1")
-    return int(stated) if stated.isdigit() else 1
+    return int(stated) if stated.isdigit() and len(stated) < len(str(MAX_COUNT)) else 1

@@ -147,7 +147,8 @@ def merge_words(
             `Words.save`, or files that a data engine wrote.
         output: the Parquet file to write.
         splitter, normalizer: the pipeline that made the words, as in `words`; None: the pipeline that the parts record.
-        min_count: words with lower sums are left out. Words that were already left out of a part are missing in the sums.
+        min_count: words with lower sums are left out; if a part records a larger `min_count`, that one applies. Words that were already
+            left out of a part are missing in the sums.
         memory: the approximate memory of the merge in bytes. Larger merges write runs to a temporary folder.
 
     Returns:
@@ -169,6 +170,8 @@ def merge_words(
         [(b' a', 1), (b' daisy', 1), (b' is', 1), (b' rose', 2), (b'a', 2)]
     """
     _check(min_count=min_count, memory=memory)
+    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Iterable):
+        raise UnsupportedError(f"parts is {quoted(parts)}; expected a list of files; put the file into a list")
     pipeline = pipeline_for(splitter, normalizer)
     return merging.merge(parts, output, split=None if pipeline is None else pipeline.digest, min_count=min_count, memory=memory)
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from fst import train
 from fst.cli.main import main
-from fst.counting import tables
+from fst.counting import merging, parts, tables
 from fst.counting.words import MAX_COUNT, Words
-from fst.errors import VocabularyError
+from fst.errors import UnsupportedError, VocabularyError
 
 pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
@@ -135,6 +135,19 @@ class TestMerge:
         words = train.words([tmp_path / "0.parquet", tmp_path / "1.parquet"])
         assert [*zip(words, words.counts.tolist(), words.first[:, 2].tolist(), strict=True)] == [(b"a", 1, 1), (b"b", 6, 0), (b"c", 5, 2)]
 
+    def test_more_parts_than_open_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With any memory, no more than `MOST_OPEN` files are merged at the same time, and the result is the same."""
+        paths = counted(TEXTS, [1, 2, 3, 4], tmp_path)
+        monkeypatch.setattr(merging, "MOST_OPEN", 2)
+        train.merge_words(paths, tmp_path / "merged.parquet", memory=1 << 40)
+        assert (tmp_path / "merged.parquet").read_bytes() == in_memory(paths, tmp_path / "expected.parquet")
+
+    def test_minimum_with_too_many_digits(self, tmp_path: Path) -> None:
+        """A recorded minimum that is no count is ignored."""
+        table = pa.table({"word": ["a"], "count": [1]})
+        pq.write_table(table.replace_schema_metadata({tables.MIN_COUNT: "9" * 5000}), tmp_path / "0.parquet")
+        assert train.merge_words([tmp_path / "0.parquet"], tmp_path / "merged.parquet") == 1
+
     def test_no_run_is_left(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A merge with little memory removes its temporary folder, also after an error."""
         paths = counted(TEXTS, [1, 2, 3, 4], tmp_path)
@@ -192,6 +205,42 @@ class TestWrongParts:
         for memory in (1, 1 << 29):
             with pytest.raises(VocabularyError, match=rf"bad\.parquet: .*{message}"):
                 train.merge_words([tmp_path / "bad.parquet"], tmp_path / "merged.parquet", memory=memory)
+
+
+    def test_rows_are_those_of_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An error in a later part, or in a later batch of rows, contains the row of the file."""
+        monkeypatch.setattr(parts, "AT_ONCE", 1)
+        good, bad = tmp_path / "good.parquet", tmp_path / "bad.parquet"
+        pq.write_table(pa.table({"word": ["a", "b"], "count": [1, 1]}), good)
+        for columns, message in [
+            ({"word": ["a", "b"], "count": [1, 0]}, "row 1: count is 0"),
+            ({"word": ["a", None], "count": [1, 1]}, "row 1: word is null"),
+            ({"word": ["a", None, "c"], "count": [1, 1, 1]}, "row 1: word is null"),
+            ({"word": ["a", "b"], "count": [1, 1], "split": ["x", None]}, "row 1: split is null"),
+        ]:
+            pq.write_table(pa.table(columns), bad)
+            with pytest.raises(VocabularyError, match=rf"bad\.parquet: {message}"):
+                train.merge_words([good, bad], tmp_path / "merged.parquet")
+
+    @pytest.mark.parametrize(("name", "message"), [("first", r"row 0: first is '.+xff'"), ("split", "column split is not text")])
+    def test_strings_that_are_not_text(self, tmp_path: Path, name: str, message: str) -> None:
+        """A column of strings that are not UTF-8, or that occurs twice, is refused with its name."""
+        wrong = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")])
+        columns = {"word": ["a"], "count": [1], name: wrong}
+        pq.write_table(pa.table(columns), tmp_path / "bad.parquet")
+        pq.write_table(pa.table([*columns.values(), wrong], [*columns, name]), tmp_path / "twice.parquet")
+        for read in (Words.load, lambda path: train.merge_words([path], tmp_path / "merged.parquet")):
+            with pytest.raises(VocabularyError, match=rf"bad\.parquet: {message}"):
+                read(tmp_path / "bad.parquet")
+            with pytest.raises(VocabularyError, match=rf"twice\.parquet: .*{name}"):
+                read(tmp_path / "twice.parquet")
+
+    def test_one_file_is_no_list(self, tmp_path: Path) -> None:
+        """A path instead of a list of paths is refused."""
+        wrong: Any
+        for wrong in ("part.parquet", tmp_path, None):
+            with pytest.raises(UnsupportedError, match=r"parts is .*; expected a list of files"):
+                train.merge_words(wrong, tmp_path / "merged.parquet")
 
 
 class TestCommand:
