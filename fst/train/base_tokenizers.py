@@ -18,7 +18,7 @@ from fst.compile.sources.read import exported, of_exported
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import CHARSMAP, SPACES
-from fst.counting.words import Words
+from fst.counting.words import Listed, Words
 from fst.errors import TextError, UnsupportedError, quoted
 from fst.tables import live
 from fst.tables.header import SENTENCEPIECE
@@ -126,7 +126,7 @@ def segmented(base: BaseVocabulary, words: Words) -> Batch:
     except TextError as error:
         if error.row is None or wrong_at(rows.text(error.row)) is None:
             raise
-        word = quoted([*words][error.row])
+        word = quoted(Listed(words)[error.row])
         raise TextError(f"word {word} is not UTF-8; expected words that the tokenizer can read; leave it out") from None
 
 

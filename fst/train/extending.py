@@ -69,8 +69,8 @@ def extend(
         splitter: the new splitter of texts, for BPE, see `words`; "superbpe": that of the second phase in the scripts of SuperBPE's
             authors. Words are segmented by the old merges alone, so these may also cross the cuts of the old splitter. None: the splitter
             of the base tokenizer.
-        max_words: the maximum number of words in a new token, for BPE over bytes. Spaces separate the words. Neither does a new token
-            contain a space after a colon. SuperBPE's authors use 4. None: any new tokens.
+        max_words: the maximum number of words in a new token, for BPE over bytes. Spaces separate the words. With a maximum, no new token
+            contains a space after a colon. SuperBPE's authors use 4. None: any new tokens.
         column, field, threads, min_count, errors: see `words`.
         progress, checkpoint, deadline: see `bpe`.
 
@@ -97,6 +97,7 @@ def extend(
     """
     control = Control(progress, deadline, checkpoint)
     vocabulary = split_by(base_vocabulary(compiled(old, ASKER), ASKER), splitter)
+    _check(vocabulary, add, max_words)
     corpus = counted(words, vocabulary.pipeline, locals(), control=control)
     batch = segmented(vocabulary, corpus.words)
     trained = _extended(vocabulary, corpus, batch.ids, batch.row_splits, add, max_words).of(corpus.words)
@@ -114,14 +115,6 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
         max_words: see `extend`.
     """
     words = corpus.words
-    check_numbers(add=add, max_words=0 if max_words is None else max_words)
-    if max_words is not None and not (base.kind == "BPE" and base.pipeline.are_bytes):
-        raise UnsupportedError(f"max_words is {max_words}, but the vocabulary is not BPE over bytes; leave it out")
-    if base.kind == "Unigram":
-        raise UnsupportedError(
-            "the vocabulary is Unigram, and no rule of tokenizers or sentencepiece gives new tokens their scores; "
-            "expected BPE, WordPiece or WordLevel; train a new vocabulary with fst.train.like"
-        )
     if base.kind == "WordLevel":
         return _with_words(base, words, ids, splits, add)
     options = {"trainer": "extend", "old": base.digest, "add": add, **({} if max_words is None else {"words": max_words})}
@@ -139,6 +132,18 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
     new = {names[number]: number for number in range(base.size, len(names))}
     merges = [(names[left], names[right]) for left, right in found.merges] if base.kind == "BPE" else []
     return base.trained(base.tokens | new, found.counts, found.stopped, merges=[*base.merges, *merges], min_count=words.min_count)
+
+
+def _check(base: BaseVocabulary, add: int, max_words: int | None) -> None:
+    """Raise an error for an argument that the vocabulary excludes, before texts are read."""
+    check_numbers(add=add, max_words=0 if max_words is None else max_words)
+    if max_words is not None and not (base.kind == "BPE" and base.pipeline.are_bytes):
+        raise UnsupportedError(f"max_words is {max_words}, but the vocabulary is not BPE over bytes; leave it out")
+    if base.kind == "Unigram":
+        raise UnsupportedError(
+            "the vocabulary is Unigram, and no rule of tokenizers or sentencepiece gives new tokens their scores; "
+            "expected BPE, WordPiece or WordLevel; train a new vocabulary with fst.train.like"
+        )
 
 
 def split_by(base: BaseVocabulary, splitter: Any) -> BaseVocabulary:

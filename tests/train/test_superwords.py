@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -142,3 +143,14 @@ def test_other_models_have_no_superwords() -> None:
         train.extend(characters, ["a b"], 1, splitter="superbpe")
     with pytest.raises(fst.UnsupportedError, match="max_words is 4, but the vocabulary is not BPE over bytes"):
         train.extend(characters, ["a b"], 1, max_words=4)
+
+
+@pytest.mark.parametrize("arguments", [{"add": -1}, {"add": 1, "max_words": "4"}])
+def test_wrong_numbers_are_found_before_texts_are_read(arguments: dict[str, Any]) -> None:
+    """A wrong number is an error before any text is read."""
+
+    def texts() -> Iterator[str]:
+        yield pytest.fail("a text is read")
+
+    with pytest.raises(fst.VocabularyError, match="expected a whole number"):
+        train.extend(train.bpe(["a b"], splitter="gpt2", vocab_size=258), texts(), **arguments)
