@@ -43,7 +43,7 @@ fst.train.words(["a text"], splitter="gpt2")
 begun, worked = time.perf_counter(), time.process_time()
 words = fst.train.words(Files(["-"], with_ends=True), splitter="gpt2", **options)
 used = time.perf_counter() - begun, time.process_time() - worked, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-print(json.dumps([*used, runs[0], len(words), int(words.counts.sum()), int(words.text.nbytes)]))
+print(json.dumps([*used, runs[0], len(words), int(words.counts.sum())]))
 """
 
 
@@ -62,7 +62,7 @@ def main() -> None:
     options = json.dumps({"threads": arguments.threads, "memory": arguments.memory * 10**6})
     with subprocess.Popen([sys.executable, __file__, str(arguments.size), "--draw"], stdout=subprocess.PIPE) as drawing:
         done = subprocess.run([sys.executable, "-c", COUNT, options], stdin=drawing.stdout, capture_output=True, check=True, text=True)
-    clock, worked, most, runs, words, counted, _ = json.loads(done.stdout)
+    clock, worked, most, runs, words, counted = json.loads(done.stdout)
     rate = size / 1e6 / worked
     print("| size | seconds | processor | MB/s of processor | MB at most | runs | distinct words | words |\n| --- |" + " ---: |" * 7)
     print(f"| {size / 1e9:,} GB | {clock:.1f} | {worked:.1f} | {rate:.0f} | {most:,.0f} | {runs} | {words:,} | {counted:,} |")
