@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fst.errors import UnsupportedError, quoted
+
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]  # a function like `map`, which runs a task for each item
 
-FOR_TASKS = {"--threads": "1"}  # options of `fst encode` for one core
 RESTARTS = ("--overwrite", "--resume")  # options of which `fst encode` needs one, because a cluster repeats tasks
 
 
@@ -52,6 +53,7 @@ def count_words(
     """
     from fst.train import merge_words
 
+    _need_list("parts", parts)
     task = partial(count_part, folder=Path(folder), options={"threads": 1, **options})
     return merge_words([*run(task, [*enumerate(parts)])], output, min_count=min_count)
 
@@ -72,7 +74,7 @@ def count_part(part: tuple[int, Any], folder: Path, options: Mapping[str, Any]) 
     return path
 
 
-def encode(arguments: Sequence[str], shares: int, *, run: Run = map) -> None:
+def encode(arguments: Sequence[str | os.PathLike[str]], shares: int, *, run: Run = map) -> None:
     """Encode files in shares; each task writes one share of the outputs.
 
     The files have the same bytes for any `run` and any number of shares.
@@ -82,7 +84,7 @@ def encode(arguments: Sequence[str], shares: int, *, run: Run = map) -> None:
             "text", "--format", "megatron", "-o", "ids/"]``. The table, the files and the folder are at the same paths on every machine,
             or at URLs. The default of ``--threads`` is 1; without ``--overwrite``, ``--resume`` is added, because clusters repeat failed
             tasks.
-        shares: the number of tasks. Tasks beyond the number of outputs have nothing to do.
+        shares: the number of tasks, at least 1. Tasks beyond the number of outputs have nothing to do.
         run: as in `count_words`.
 
     Raises:
@@ -90,12 +92,19 @@ def encode(arguments: Sequence[str], shares: int, *, run: Run = map) -> None:
             these.
         UnsupportedError: an argument is wrong.
     """
-    given = [*arguments]
-    for option, value in FOR_TASKS.items():
-        given += [] if option in given else [option, value]
+    _need_list("arguments", arguments)
+    if shares < 1:
+        raise UnsupportedError(f"shares is {shares}; expected at least 1")
+    given = ["--threads", "1", *map(os.fspath, arguments)]  # a later value of the same option replaces this one
     given += [] if {*RESTARTS} & {*given} else ["--resume"]
     for _ in run(partial(encode_share, arguments=given, shares=shares), range(1, shares + 1)):
         pass
+
+
+def _need_list(name: str, given: object) -> None:
+    """Raise an error if an argument is one string, whose characters are not items, or one path."""
+    if isinstance(given, str | bytes | os.PathLike):
+        raise UnsupportedError(f"{name} is {quoted(given)}; expected a list")
 
 
 def encode_share(number: int, arguments: Sequence[str], shares: int) -> int:

@@ -61,7 +61,7 @@ def part_of(path: str, begin: int = 0) -> Part:
             ascends = ascends and _ascend(batch[WORD], last)
             last = batch[WORD][-1]
             row += len(batch)
-        width = -(-_size(file.metadata) // max(rows, 1))
+        width = max(0, -(-_size(file.metadata) // max(rows, 1)))
         return Part(path, rows, begin, width, frozenset(splits), tables.min_count_of(metadata), tables.is_partial(metadata), ascends)
 
 

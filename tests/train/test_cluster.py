@@ -72,4 +72,19 @@ def test_shares_are_the_outputs_of_the_command(files: list[Path], tmp_path: Path
 def test_wrong_arguments(files: list[Path]) -> None:
     """A wrong argument of the command is an error that can be pickled, not one of click."""
     with pytest.raises(UnsupportedError, match="No such option"):
-        encode([str(files[0]), "--no-such-option"], 1)
+        encode([files[0], "--no-such-option"], 1)
+    with pytest.raises(UnsupportedError, match="shares is 0; expected at least 1"):
+        encode([files[0], "-o", "ids/"], 0)
+    with pytest.raises(UnsupportedError, match="arguments is 't.npz'; expected a list"):
+        encode("t.npz", 1)
+    with pytest.raises(UnsupportedError, match=r"parts is '\./corpus'; expected a list"):
+        count_words("./corpus", files[0].parent, "words.parquet", splitter="bert")
+
+
+@pytest.mark.parametrize(("given", "threads"), [([], "1"), (["--threads=4"], "4"), (["--threads", "4"], "4")])
+def test_number_of_threads(monkeypatch: pytest.MonkeyPatch, given: list[str], threads: str) -> None:
+    """A task has one thread by default, and else the given number in either form of the option."""
+    seen = []
+    monkeypatch.setattr(command, "callback", lambda **options: seen.append(options["threads"]))
+    encode(["t.npz", "a.txt", "-o", "ids/", *given], 1)
+    assert seen == [int(threads)]
