@@ -19,6 +19,9 @@ def daft_map(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """
     import daft
 
+    if not items:
+        return []  # Daft cannot sort an empty column
+
     @daft.func(return_dtype=daft.DataType.string())  # type: ignore[untyped-decorator, unused-ignore]
     def called(number: int) -> str:
         return json.dumps(task(items[number]))

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fst
+from fst.cluster.tasks import count_part
+from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.runtime.files.shards.formats import FORMATS, writing_shard
 from fst.runtime.files.shards.shard import Vocabulary
 
@@ -26,6 +28,7 @@ except ModuleNotFoundError:
 
 
 AT_ONCE = 10_000  # number of documents in a batch
+FORMS = [name for name, form in FORMATS.items() if not form.folder_only]
 
 
 class CountWords(PipelineStep):  # type: ignore[misc, unused-ignore]
@@ -47,8 +50,6 @@ class CountWords(PipelineStep):  # type: ignore[misc, unused-ignore]
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> None:  # noqa: ARG002 - datatrove passes it
         """Count the words of the documents of a task. The file gets its name when it is complete."""
-        from fst.cluster.tasks import count_part
-
         texts = (document.text for document in data)
         with self.track_time(unit="task"):
             count_part((rank, texts), Path(self.folder), {"threads": 1, **self.options})
@@ -60,8 +61,11 @@ class Encode(PipelineStep):  # type: ignore[misc, unused-ignore]
     Args:
         table: the file from ``fst compile``; it has the same path on every machine.
         folder: the output folder, a path or a URL.
-        append: the token after each document; None: no token.
+        append: the token after each document, in place of the special tokens of the vocabulary; None: these special tokens.
         form: the format, such as "datatrove" or "megatron"; not "mds", because a folder of its shards needs an index.
+
+    Raises:
+        UnsupportedError: the format is unknown or "mds"; in a task: the token is not in the vocabulary.
     """
 
     name = "fst"
@@ -69,24 +73,32 @@ class Encode(PipelineStep):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, table: str, folder: str, append: str | None = None, form: str = "datatrove") -> None:
         super().__init__()
+        if form not in FORMS:
+            raise UnsupportedError(not_one_of("form", form, FORMS))
         self.table, self.folder, self.append, self.form = table, folder, append, form
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Any]:  # noqa: ARG002 - datatrove passes it
         """Encode the documents of a task. The output gets its name when the task is complete."""
         tokenizer = fst.Tokenizer.load(self.table)
-        vocabulary = Vocabulary(max(tokenizer.get_vocab().values()) + 1, self.table)
+        vocab = tokenizer.get_vocab()
+        if self.append is not None and self.append not in vocab:
+            raise UnsupportedError(f"append is {quoted(self.append)}; expected a token of the vocabulary")
+        last = None if self.append is None else vocab[self.append]
+        data = iter(data)  # a pipeline may begin with a list of documents
+        vocabulary = Vocabulary(max(vocab.values()) + 1, self.table)
         with writing_shard(f"{self.folder}/{rank:05}{FORMATS[self.form].endings[0]}", self.form, vocabulary) as shard:
             while documents := list(islice(data, AT_ONCE)):
                 with self.track_time(unit="batch"):
-                    ids, ends = self._encoded(tokenizer, [document.text for document in documents])
+                    ids, ends = _encoded(tokenizer, [document.text for document in documents], last)
                     shard.write(ids, ends)
                 self.stat_update("tokens", value=len(ids))
                 yield from documents
 
-    def _encoded(self, tokenizer: fst.Tokenizer, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The ids of texts, and the end of each text in them."""
-        batch = tokenizer.encode_batch(texts, add_special_tokens=self.append is None)
-        ids, ends = batch.ids, batch.row_splits[1:]
-        if self.append is None:
-            return ids, ends
-        return np.insert(ids, ends, tokenizer.get_vocab()[self.append]), ends + np.arange(1, len(ends) + 1)
+
+def _encoded(tokenizer: fst.Tokenizer, texts: list[str], last: int | None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The ids of texts, and the end of each text in them. `last`: the id after each text, or None."""
+    batch = tokenizer.encode_batch(texts, add_special_tokens=last is None)
+    ids, ends = batch.ids, batch.row_splits[1:]
+    if last is None:
+        return ids, ends
+    return np.insert(ids, ends, last), ends + np.arange(1, len(ends) + 1)

@@ -118,6 +118,7 @@ def tasks_give_the_bytes_of_one_process(run: Run, corpus: Path, table: Path, fol
     with pytest.raises(Exception, match="no columns are called"):
         count_words(files, folder, folder / "none.parquet", run=run, splitter="bert", column="none")
     assert not (folder / "none.parquet").exists()
+    assert [*run(len, [])] == []
 
 
 class Watched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from support.shared_data import EXAMPLES
 import fst
 from fst import train
 from fst.compile import wordpiece
+from fst.errors import UnsupportedError
 
 tokens = pytest.importorskip("datatrove.pipeline.tokens.tokenizer", reason="datatrove is not installed: pip install datatrove")
 
@@ -43,6 +45,30 @@ def test_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file.close()
         for ending in ("", ".index", ".metadata"):
             assert Path("out", f"{number:05}.ds{ending}").read_bytes() == Path(f"x.ds{ending}").read_bytes()
+
+
+def test_documents_of_a_list(tmp_path: Path) -> None:
+    """A list of documents, with which a pipeline may begin, is encoded once."""
+    from datatrove.data import Document
+
+    from fst.cluster.datatrove import Encode
+
+    wordpiece(EXAMPLES / "english-uncased-8000.txt").save(tmp_path / "t.npz")
+    documents = [Document(text, id="") for text in TEXTS[0]]
+    assert [*islice(Encode(str(tmp_path / "t.npz"), str(tmp_path)).run(documents), 3)] == documents
+    assert (tmp_path / "00000.ds").exists()
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    """A format that the step cannot write, and a token that is not in the vocabulary, are refused."""
+    from fst.cluster.datatrove import Encode
+
+    for form in ("mds", "x"):
+        with pytest.raises(UnsupportedError, match=f"form is '{form}'; expected 'npy', "):
+            Encode("t.npz", str(tmp_path), form=form)
+    wordpiece(EXAMPLES / "english-uncased-8000.txt").save(tmp_path / "t.npz")
+    with pytest.raises(UnsupportedError, match=r"append is '\[EOS\]'; expected a token of the vocabulary"):
+        next(Encode(str(tmp_path / "t.npz"), str(tmp_path), append="[EOS]").run(iter(())))
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_wrong_arguments(files: list[Path]) -> None:
         encode([files[0], "--no-such-option"], 1)
     with pytest.raises(UnsupportedError, match="shares is 0; expected at least 1"):
         encode([files[0], "-o", "ids/"], 0)
-    with pytest.raises(UnsupportedError, match="arguments is 't.npz'; expected a list"):
+    with pytest.raises(UnsupportedError, match=r"arguments is 't\.npz'; expected a list"):
         encode("t.npz", 1)
     with pytest.raises(UnsupportedError, match=r"parts is '\./corpus'; expected a list"):
         count_words("./corpus", files[0].parent, "words.parquet", splitter="bert")
