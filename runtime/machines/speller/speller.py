@@ -234,8 +234,9 @@ class Speller(PublicClass):
             word, errors: as in `check`.
 
         Returns:
-            Distinct stems, in the order in which Hunspell finds them. A wrong word has no stems; nor have compounds, words that are joined
-            by a hyphen or another break point, and numbers.
+            Distinct stems: first those of the word as it is written, then those of the word in other cases. The list is empty for wrong
+            words, compounds, numbers, and words that are correct only as parts joined by a hyphen or another break point. At most
+            `MOST_DERIVATIONS` derivations of a word are searched.
 
         Raises:
             TextError, ValueError: as in `check`.

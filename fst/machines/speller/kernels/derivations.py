@@ -1,4 +1,4 @@
-"""The stems of a word: the entries from which affixes derive it, one after another in the order in which Hunspell finds them.
+"""The stems of a word: the entries from which affixes derive it, one after another in the order of a check.
 
 Kernels check nothing, and require a table that has passed `Table.prove`.
 """
