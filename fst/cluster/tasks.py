@@ -95,7 +95,7 @@ def encode(arguments: Sequence[str | os.PathLike[str]], shares: int, *, run: Run
     _need_list("arguments", arguments)
     if shares < 1:
         raise UnsupportedError(f"shares is {shares}; expected at least 1")
-    given = ["--threads", "1", *map(os.fspath, arguments)]  # a later value of the same option replaces this one
+    given = ["--threads", "1", *(os.fspath(argument) for argument in arguments)]  # a later value of the same option replaces this one
     given += [] if {*RESTARTS} & {*given} else ["--resume"]
     for _ in run(partial(encode_share, arguments=given, shares=shares), range(1, shares + 1)):
         pass

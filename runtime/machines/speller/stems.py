@@ -24,13 +24,13 @@ class Stems:
     """
 
     def __init__(self, table: SpellerTable, symbols: Array) -> None:
-        entries = table.entries.astype(np.int64)
-        labels = entries >> ENTRY.label_shift
-        places = np.flatnonzero((labels >= 0) & (labels < MAX_SYMBOLS))
+        labels = ENTRY.labels_of(table.entries)
+        places = np.flatnonzero(labels < MAX_SYMBOLS)
         states = places - ENTRY.first - labels[places]
         order = np.lexsort((labels[places], states))
-        values = entries[places[order]] >> ENTRY.target_bits & ENTRY.max_value
-        self._labels, self._targets, self._skips = labels[places[order]], entries[places[order]] & ENTRY.max_target, values >> 1
+        entries = table.entries[places[order]]
+        values = ENTRY.values_of(entries)
+        self._labels, self._targets, self._skips = ENTRY.labels_of(entries), ENTRY.targets_of(entries), values >> 1
         self._is_final = values & 1 > 0
         self._keys = states[order] * TARGETS + self._skips
         self._units = np.zeros(table.named_options.symbols, np.uint16)
