@@ -77,7 +77,10 @@ def merges(table: BpeTable) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Make the pre-tokenizers of a ``tokenizer.json``. A ByteLevel component may also add a leading space, and split by GPT-2's pattern."""
+    """Make the pre-tokenizers of a ``tokenizer.json``. A ByteLevel component may also add a leading space, and split by GPT-2's pattern.
+    The two halves of UnicodeScripts become one component.
+    """
+    parts = [{name: value for name, value in part.items() if name != "half"} for part in parts if part.get("half") != 1]
     count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
     parts, behind = parts[:count], parts[count:]
     if not parts:
