@@ -16,7 +16,6 @@ from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
 from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
-from fst.compile.pretokens.scripts import ROWS
 from fst.compile.pretokens.sequences import chained, in_sequence, last_apart, with_gaps
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
@@ -107,12 +106,12 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline, with `normalizers` instead of the source's normalizers."""
     before, adds_space, splits = _around_space(text)
-    gaps = [] if before or adds_space else with_gaps(splits[:1])
+    count = last_apart(splits)
+    gaps = [] if before or adds_space or count else with_gaps(splits[:1])
     whole = normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER))
-    if count := last_apart(splits):
+    if count:
         if adds_space:
-            what = "UnicodeScripts" if splits[count - 1] == ROWS else "a Split that counts characters"
-            raise UnsupportedError(f"{what}, after add_prefix_space, which adds spaces before it")
+            raise UnsupportedError("a Split that counts characters, or UnicodeScripts, after add_prefix_space, which adds spaces before it")
         before, splits = splits[:count], splits[count:]
         whole = replace(whole, splitter=at_edges())
     elif gaps:
