@@ -21,6 +21,11 @@ class Budget:
     def __init__(self) -> None:
         self._left = MAX_STEPS
 
+    @property
+    def taken(self) -> int:
+        """The number of steps so far."""
+        return MAX_STEPS - self._left
+
     def take(self, steps: int) -> None:
         """Count steps before they are executed."""
         self._left -= steps

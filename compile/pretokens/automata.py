@@ -4,7 +4,7 @@ of a text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -16,11 +16,12 @@ from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns import code_points
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.subsets import minimal
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 from fst.text.normalizer import EDGE
 from fst.text.splitter import DEAD, MAX_CLASSES, START, Splitter
 
 MAX_SITUATIONS = 20_000
+SEEN = 1_000  # number of characters of a class from which a legible one is chosen for a message
 
 Situation = TypeVar("Situation", bound=Hashable)
 Step = tuple[int, bool]  # the next state, and whether a match ends before the symbol
@@ -64,6 +65,7 @@ def explored(
     over: Situation,
     symbols: int,
     budget: Budget,
+    classes: NDArray[Any] | None = None,
 ) -> Automaton:
     """Build an automaton whose states are the situations that a search can reach.
 
@@ -72,6 +74,7 @@ def explored(
         step: a function that returns, for a situation and a symbol, the next situation and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
+        classes: the symbol of each code point, for the text in the message if `step` refuses a symbol; None: no text.
     """
     numbers: dict[Situation, int] = {over: DEAD}
     waiting: list[Situation] = []
@@ -80,20 +83,50 @@ def explored(
         steps = []
         budget.take(symbols)
         for symbol in range(symbols):
-            following, ends = step(symbol)
+            try:
+                following, ends = step(symbol)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{error}{as_in(classes, [*_path(rows), symbol])}") from None
             fresh = len(numbers) + 1  # the state START is in the numbering, too
             if numbers.setdefault(following, fresh) == fresh:
                 waiting.append(following)
             steps.append((numbers[following], ends))
         return steps
 
-    rows = [[(DEAD, False)] * symbols, row(begin)]
+    rows = [[(DEAD, False)] * symbols]
+    rows.append(row(begin))
     for situation in waiting:  # the loop appends to `waiting`
         rows.append(row(partial(step, situation)))
         if len(rows) > MAX_SITUATIONS:
             raise UnsupportedError(f"a pre_tokenizer that needs more than {MAX_SITUATIONS:,} states")
     pairs = np.array(rows, np.int64)
     return Automaton(pairs[:, :, 0], pairs[:, :, 1] > 0)
+
+
+def _path(rows: Sequence[Sequence[Step]]) -> list[int]:
+    """The symbols of a shortest text that leads to the state after the last of `rows`."""
+    before = dict[int, tuple[int, int]]()  # the state before a state, and the symbol between the two
+    for state, steps in enumerate(rows):
+        for symbol, (following, _) in enumerate(steps):
+            before.setdefault(following, (state, symbol))
+    path, state = list[int](), len(rows)
+    while state > START:
+        state, symbol = before[state]
+        path.insert(0, symbol)
+    return path
+
+
+def as_in(classes: NDArray[Any] | None, symbols: Sequence[int]) -> str:
+    """The end of a message, with a text of these symbols; without a text if a symbol has no character. `classes`: as in `explored`."""
+    codes = [np.flatnonzero(classes == symbol)[:SEEN].tolist() for symbol in symbols] if classes is not None else []
+    codes = codes if not codes or codes[-1] else codes[:-1]  # the end of a text
+    if not codes or not all(codes):
+        return ""
+    return f", as in {quoted(''.join(chr(min(each, key=_legibility)) for each in codes))}"
+
+
+def _legibility(code: int) -> tuple[bool, bool, int]:
+    return not chr(code).isalnum(), not chr(code).isprintable(), code
 
 
 def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
-from fst.compile.pretokens.automata import Automaton, Step, explored, reduced
+from fst.compile.pretokens.automata import Automaton, Step, as_in, explored, reduced
 from fst.errors import UnsupportedError
 from fst.text.splitter import DEAD, START, Splitter
 
@@ -34,22 +34,34 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
     return replace(reduced(split.classes, _behaving(split, automaton, begins, budget), drops), runs=split.runs)
 
 
+def is_unclear(split: Splitter) -> bool:
+    """Whether `total` refuses a splitter whose gaps are pre-tokens."""
+    try:
+        _Gaps(Automaton.of(split.moves)).automaton(Budget(), None)
+    except UnsupportedError:
+        return True
+    return False
+
+
 def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
     """The automaton without gaps of a splitter and its behavior. `begins`: bool[classes], whether a match begins with the class."""
+    classes = None if split.runs else split.classes
     if split.behavior == "isolated":
-        return _Gaps(automaton).automaton(budget)
+        return _Gaps(automaton).automaton(budget, classes)
     asked, string = (split.behavior, split.invert), _string(automaton)
     if len(string) > 1 and split.behavior != "removed":
-        return _of_string(string, automaton.targets.shape[1], asked, budget)
-    if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
-        raise UnsupportedError(UNCLEAR)
+        return _of_string(string, automaton.targets.shape[1], asked, budget, classes)
+    unsure = begins & ~automaton.surely_ends()[automaton.targets[START, :-1]]
+    if unsure.any():
+        raise UnsupportedError(f"{UNCLEAR}{as_in(classes, [int(unsure.argmax())])}")
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap(automaton, begins, budget, before=True)
-    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # every character that is part of a match can also begin a match
+    inside = automaton.targets[:, :-1].any(axis=0) & ~begins  # the characters that can be in a match but cannot begin one
+    are_apart = not inside.any()
     if split.behavior == "removed":  # adjacent dropped matches may be joined
-        return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
+        return _Gaps(automaton).automaton(budget, classes) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
-        raise UnsupportedError(MIXED)
+        raise UnsupportedError(f"{MIXED}{as_in(classes, [int(inside.argmax())])}")
     if asked in JOINED_WITH_GAP_AFTER:
         return _joined_with_gap(automaton, begins, budget, before=False)
     return _joined_matches(begins, budget)
@@ -67,11 +79,13 @@ def _string(automaton: Automaton) -> Sequence[int]:
     return symbols if all(step == (DEAD, True) for step in steps[state]) else []
 
 
-def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], budget: Budget) -> Automaton:
+def _of_string(
+    string: Sequence[int], symbols: int, asked: tuple[str, bool], budget: Budget, classes: NDArray[np.uint8] | None
+) -> Automaton:
     """The automaton without gaps for a pattern of one string, if the behavior joins matches with gaps or with each other."""
     found = _String(string, symbols - 1, joins=asked[0] == "contiguous")
     step = found.step_to_end if asked in JOINED_WITH_GAP_BEFORE else found.step
-    return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget)
+    return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget, classes)
 
 
 def _joined_with_gap(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget, *, before: bool) -> Automaton:
@@ -196,10 +210,12 @@ class _Gaps:
         self._steps, self._surely = automaton.steps(), automaton.surely_ends().tolist()
         self._symbols = automaton.targets.shape[1]
 
-    def automaton(self, budget: Budget) -> Automaton:
-        """The automaton without gaps. A situation is a `_Gap`, or the state of a search that has a match or will have one in every text."""
+    def automaton(self, budget: Budget, classes: NDArray[np.uint8] | None) -> Automaton:
+        """The automaton without gaps. A situation is a `_Gap`, or the state of a search that has a match or will have one in every text.
+        `classes`: as in `explored`.
+        """
         over: int | _Gap = DEAD
-        return explored(self._begin, self._next, over, self._symbols, budget)
+        return explored(self._begin, self._next, over, self._symbols, budget, classes)
 
     def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
         """The first step: it begins a match, a gap, or text that may be either."""

@@ -39,7 +39,7 @@ KNOWN: Fields = {
     },
 }
 CUTS = {"type": "Split", "pattern": {"String": SPACE}, "behavior": "MergedWithNext", "invert": False}
-KEPT_SPLITS = 64  # number of first splits for which it is kept whether they leave gaps, because each is asked for several times in a row
+KEPT_ANSWERS = 64  # number of cached results of `_has_gaps`, which is called several times for each vocabulary
 DROPS = {"type": "Split", "pattern": {"String": BREAK}, "behavior": "Removed", "invert": False}
 
 Parts = tuple[dict[str, Any], ...]
@@ -208,7 +208,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     return Pipeline(found, False, Whitespace(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
 
 
-@lru_cache(maxsize=KEPT_SPLITS)
+@lru_cache(maxsize=KEPT_ANSWERS)
 def _has_gaps(described: str) -> bool:
     """Whether the first split needs a splitter with gaps. `described`: a list of the split, as JSON."""
     from fst.compile.pretokens.sequences import with_gaps

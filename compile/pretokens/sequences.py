@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns.budget import Budget
+from fst.compile.patterns.sets import Dialect
 from fst.compile.pretokens.automata import Automaton, Step, at_edges, explored, reduced, whole
 from fst.compile.pretokens.counted_runs import common_codes
-from fst.compile.pretokens.gaps import total
+from fst.compile.pretokens.gaps import is_unclear, total
 from fst.compile.pretokens.scripts import ROWS, split_of_scripts
 from fst.compile.pretokens.splits import steps
 from fst.compile.pretokens.splitter import splitter
@@ -40,6 +41,7 @@ BEHAVIORS = {
     "MergedWithPrevious": "merged_with_previous",
     "MergedWithNext": "merged_with_next",
 }
+KEPT_SPLITS = 8  # number of cached splitters, about 1 MB each; compiling a vocabulary asks for the same ones several times
 NOWHERE = -1  # in place of a state: the automaton does not run, because the first split drops the text
 
 
@@ -71,16 +73,15 @@ def of_words(parts: Sequence[Component]) -> Sequence[Splitter]:
     return in_groups([step for part in parts for step in steps(part)])
 
 
-def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Sequence[Splitter]:
+def in_groups(parts: Sequence[Component]) -> Sequence[Splitter]:
     """Compile splits in sequence into splitters, each for as many splits as one automaton can run. `fst.text.normalizer.EDGE` separates the
-    pre-tokens of a splitter, and each later splitter cuts there first. The first splitter may leave gaps, which are pre-tokens, too. The
-    arguments are those of `in_sequence`.
+    pre-tokens of a splitter, and each later splitter cuts there first. The first splitter may leave gaps, which are pre-tokens, too.
     """
     budget = Budget()
-    leading = with_gaps(parts[:1], absent, budget)
+    leading = with_gaps(parts[:1])
     found: list[Splitter] = []
     for part in parts[len(leading) :]:
-        split = total(split_of(part, absent, budget), budget)
+        split = total(split_of(part, (), budget), budget)
         try:
             found[-1:] = [composed(found[-1] if found else at_edges(), split, budget)] if found or leading else [split]
         except UnsupportedError:
@@ -88,18 +89,12 @@ def in_groups(parts: Sequence[Component], absent: Collection[str] = ()) -> Seque
     return [*leading, *found]
 
 
-def with_gaps(parts: Sequence[Component], absent: Collection[str] = (), budget: Budget | None = None) -> list[Splitter]:
+def with_gaps(parts: Sequence[Component]) -> list[Splitter]:
     """The splitter of the first split if its gaps are pre-tokens and no automaton without gaps is equivalent; otherwise empty. Only a
-    normalizer can run such a splitter. The arguments are those of `in_sequence`.
+    normalizer can run such a splitter.
     """
-    budget = budget or Budget()
-    split = split_of(parts[0], absent, budget) if parts else None
-    if split is None or split.behavior != BEHAVIORS["Isolated"] or split.runs:
-        return []
-    with suppress(UnsupportedError):
-        total(split, budget)
-        return []
-    return [split]
+    split = split_of(parts[0], (), Budget()) if parts else None
+    return [split] if split and split.behavior == BEHAVIORS["Isolated"] and not split.runs and is_unclear(split) else []
 
 
 def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
@@ -114,8 +109,19 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text, so texts may contain them
-    absent = () if present else absent
-    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
+    found, taken = _kept(pattern, behavior, part["invert"], dialect, form == "String", frozenset(() if present else absent))
+    budget.take(taken)
+    return found
+
+
+@lru_cache(maxsize=KEPT_SPLITS)
+def _kept(
+    pattern: str, behavior: str, invert: bool, dialect: Dialect, literal: bool, absent: frozenset[str]
+) -> tuple[Splitter, int]:
+    """The splitter of a pattern, and the steps that compiling it takes."""
+    budget = Budget()
+    found = splitter(pattern, behavior, invert, dialect=dialect, literal=literal, absent=absent, budget=budget)
+    return found, budget.taken
 
 
 def last_apart(parts: Sequence[Component]) -> int:
@@ -129,7 +135,7 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps."""
     one, other, runs = common_codes(first, second)
     classes, pairs = _common(one, other)
-    automaton = _Composition(first, second, pairs).automaton(budget)
+    automaton = _Composition(first, second, pairs).automaton(budget, None if runs else classes)
     drops = np.array([left in first.dropped or right in second.dropped for left, right in pairs])
     return replace(reduced(classes, automaton, drops), runs=runs)
 
@@ -204,9 +210,9 @@ class _Composition:
         self._second = _Side.of(second, [other for _, other in pairs])
         self._end = len(pairs)
 
-    def automaton(self, budget: Budget) -> Automaton:
-        """The combined automaton."""
-        return explored(self._begin, self._next, OVER, self._end + 1, budget)
+    def automaton(self, budget: Budget, classes: NDArray[Any] | None) -> Automaton:
+        """The combined automaton. `classes`: as in `explored`."""
+        return explored(self._begin, self._next, OVER, self._end + 1, budget, classes)
 
     def _begin(self, symbol: int) -> tuple[_Situation, bool]:
         """The first step."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ import fst
 from fst.compile.pretokens.scripts import split_of_scripts
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.characters import reference
+from fst.machines.bpe.table import BpeTable
+from fst.pretokens.byte_letters import LETTERS
+from fst.runtime.compat.transformers import bpe_document
 
 FIRSTS = [chr(first) for first, _, _ in reference.properties()["script"]]
 SCRIPTS, BYTES = {"type": "UnicodeScripts"}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
@@ -80,6 +84,37 @@ def test_tables(name: str, text: str) -> None:
     for char in text:
         stream.write(char)
     assert stream.close().ids.tolist() == expected.ids
+
+
+def test_a_table_has_the_document_of_its_source() -> None:
+    """The tokenizer.json of a byte-level table contains UnicodeScripts as one component, and compiles again."""
+    letters = {letter: number for number, letter in enumerate(LETTERS.values())}
+    parts = {"type": "Sequence", "pretokenizers": [SCRIPTS, BYTES]}
+    document = {"pre_tokenizer": parts, "model": {"type": "BPE", "vocab": letters, "merges": []}}
+    source = of_document(document, Path("tokenizer.json"))
+    table = source.table()
+    assert isinstance(table, BpeTable)
+    found = bpe_document.document(table)
+    assert found["pre_tokenizer"]["pretokenizers"][0] == SCRIPTS
+    assert of_document(found, Path("tokenizer.json")).text == source.text
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([split(Regex="ab+c|b", behavior="Removed"), BYTES], "whether a match begins, as in 'a'"),
+        ([DIGITS, split(Regex="a[^1]+1|b"), BYTES], "whether a match begins, as in 'a"),
+        ([split(Regex="a[^1]+1|b"), SCRIPTS, BYTES], "whether a match begins, as in 'a"),
+        ([split(Regex="[0-9]{1,3}"), split(Regex="[0-9]"), BYTES], "where the first cannot begin again, as in '0000'"),
+        ([SCRIPTS, {**BYTES, "use_regex": True}], "where the first cannot begin again, as in '! A'"),
+    ],
+)
+def test_a_refusal_contains_a_text(parts: list[dict[str, Any]], message: str) -> None:
+    """The message contains a shortest text on which the splits cannot be run."""
+    letters = {letter: number for number, letter in enumerate(LETTERS.values())}
+    model = {"type": "BPE", "vocab": letters, "merges": []}
+    with pytest.raises(fst.UnsupportedError, match=re.escape(message)):
+        of_document({"pre_tokenizer": {"type": "Sequence", "pretokenizers": parts}, "model": model}, Path("tokenizer.json")).table()
 
 
 def test_a_symbol_before_each_script_is_refused() -> None:
