@@ -21,7 +21,7 @@ from fst.errors import UnsupportedError, VocabularyError, counted, cut, listed, 
 from fst.tables.decoder_steps import BYTES, KNOWN, METASPACE, Step, are_steps, byte_of, plan
 from fst.tables.header import BYTE_LEVEL, AnyDecoder, Decoder, StepsDecoder
 
-HALVINGS = 16  # the number of times that a run of up to 1 << 16 characters, in a token, becomes half as long, until one character is left
+HALVINGS = 31  # number of steps that each halve a run; no token has more than 1 << HALVINGS characters, so one character of a run is left
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
@@ -91,8 +91,8 @@ def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: T
 
 def _decoder_of(part: Component | None, supported: str, names: Collection[str]) -> AnyDecoder | None:
     """Convert the decoder of a file. `part`: the decoder in the file; None if the file has none. `supported`: the type of decoder that
-    tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`). `names`: the
-    tokens of the vocabulary, and added tokens.
+    tables of this kind of model support, beside WordPiece and steps (`fst.tables.decoder_steps`). `names`: the tokens of the vocabulary,
+    and the added tokens.
     """
     if part is None:
         return None
@@ -139,7 +139,7 @@ def _wordpiece(part: Component) -> Decoder:
 
 def _steps(part: Component, *, is_first: bool) -> list[Step]:
     """Check that a decoder step has exactly the fields of its type, and return the step; for a Replace of a pattern, the equivalent steps.
-    `is_first`: whether the step reads tokens of the vocabulary, whose length is bounded.
+    `is_first`: whether the step reads tokens of the vocabulary, in which runs are not longer than `HALVINGS` allows.
     """
     if part["type"] == METASPACE:
         return [metaspace.of_decoder(part)]

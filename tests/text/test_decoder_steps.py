@@ -151,6 +151,16 @@ def test_patterns_that_are_not_replaced(decoders: Sequence[Json]) -> None:
         of_document(document(decoders), Path("tokenizer.json"))
 
 
+def test_a_long_run() -> None:
+    """A run in an added token of more than 1 << 16 characters is replaced as a whole."""
+    source = document([replaced("▁+", " ")])
+    long = "▁" * (1 + (1 << 16))
+    source["added_tokens"].append({**source["added_tokens"][0], "id": len(VOCABULARY) + len(ADDED), "content": long})
+    decoder = of_document(source, Path("tokenizer.json")).settings.decoder
+    assert isinstance(decoder, StepsDecoder)
+    assert joined(decoder.steps, ["a", long]) == Reference.from_str(json.dumps(source)).decoder.decode(["a", long]) == "a "
+
+
 def test_plan() -> None:
     """`plan` divides a decoder into steps for single tokens, the decoding of bytes, and steps for the entire text."""
     assert plan(DECODERS["late"]) == ([], False, [FALLBACK, SPACES])

@@ -37,7 +37,7 @@ HEADER = """\
 #   numeric      yes: a number
 #   word         yes: \\w of Whitespace's pattern
 #   cluster      its class in grapheme clusters, see fst.text.clusters
-#   script       the first character that UnicodeScripts never separates from it (hexadecimal); of others, UnicodeScripts separates nothing
+#   script       the first character of its script in UnicodeScripts (hexadecimal); characters without a script have no line
 """
 
 
