@@ -86,16 +86,20 @@ class Map:
         first = self.apply(sources)
         changed = np.flatnonzero(counts(following._rows(first) > 0))  # only the few images that the second map changes
         row, column = np.nonzero(first[changed] >= 0)
-        parts = following.apply(first[changed[row], column])  # the image of each symbol
-        present = parts >= 0
-        row = np.repeat(row, counts(present))
-        sizes = np.bincount(row, minlength=len(changed))
+        symbols = first[changed[row], column]
+        each = np.append(1, counts(following.images >= 0))[following._rows(symbols)]  # the size of the image of each symbol
+        sizes = np.bincount(row, each, len(changed)).astype(np.int64)
+        width = max(first.shape[1], int(sizes.max(initial=1)))
         _need_short(sources[changed], sizes)
-        _need_small(len(sources), max(first.shape[1], int(sizes.max(initial=1))))
-        images = np.full((len(sources), max(first.shape[1], int(sizes.max(initial=1)))), -1, np.int32)
+        _need_small(len(sources), width)
+        images = np.full((len(sources), width), -1, np.int32)
         images[:, : first.shape[1]] = first
         images[changed] = -1
-        images[changed[row], np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]] = parts[present]
+        row = np.repeat(row, each)
+        share = MAX_SYMBOLS // following.images.shape[1]  # number of symbols at a time, because the second map pads their images
+        parts = (following.apply(symbols[begin : begin + share]) for begin in range(0, len(symbols), share))
+        found = np.concatenate([np.empty(0, np.int32), *(part[part >= 0] for part in parts)])
+        images[changed[row], np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]] = found
         return Map(sources, images)
 
 
