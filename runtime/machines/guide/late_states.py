@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.core.threads import shared_pool, thread_count
+from fst.core.threads import in_threads, thread_count
 from fst.machines.guide.item_arguments import DEAD
 from fst.machines.guide.part_store import PartStore
 from fst.machines.guide.parts import Texts
@@ -87,29 +87,22 @@ class LateStates:
         count = min(thread_count(), len(states) // MIN_SHARE) if len(states) >= 2 * MIN_SHARE else 1
         if count < 2:
             return [*map(self.mask, states)]
-        found: dict[int, Array] = {}
-        places, begun = iter(range(len(states))), perf_counter()
-        for place in places:
-            found[place] = self.mask(states[place])
+        found, begun = list[Array](), perf_counter()
+        for place, state in enumerate(states):
+            found.append(self.mask(state))
             spent, left = perf_counter() - begun, len(states) - place - 1
             if spent > PATIENCE and spent / (place + 1) * left > MIN_SECONDS:
-                self._share(states, places, found, count)
-        return [found[place] for place in range(len(states))]
+                return found + in_threads(self._mask_by_copies, states[place + 1 :], count)
+        return found
 
-    def _share(self, states: Sequence[int], places: Iterator[int], found: dict[int, Array], count: int) -> None:
-        """Make the masks of states at some places on several threads."""
-
-        def work() -> None:
-            copies = self._take()
-            for place in places:
-                state = states[place]
-                found[place] = self.mask(state) if state == START else copies.walker.mask(copies.number(state))
-            self._idle.append(copies)
-
-        helpers = [shared_pool().submit(work) for _ in range(count - 1)]
-        work()
-        for helper in helpers:
-            helper.result()
+    def _mask_by_copies(self, state: int) -> Array:
+        """The mask of a state; several threads may call this method at a time."""
+        if state == START:
+            return self.mask(state)
+        copies = self._take()
+        mask = copies.walker.mask(copies.number(state))
+        self._idle.append(copies)
+        return mask
 
     def _take(self) -> Copies:
         """Take the copies of a thread, or make them."""
