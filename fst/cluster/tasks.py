@@ -12,6 +12,7 @@ from fst.errors import UnsupportedError, quoted
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]  # a function like `map`, which runs a task for each item
 
+OWN = ("--share", "--", "--help", "-h")  # arguments that conflict with those that `encode` adds
 RESTARTS = ("--overwrite", "--resume")  # options of which `fst encode` needs one, because a cluster repeats tasks
 
 
@@ -96,6 +97,9 @@ def encode(arguments: Sequence[str | os.PathLike[str]], shares: int, *, run: Run
     if shares < 1:
         raise UnsupportedError(f"shares is {shares}; expected at least 1")
     given = ["--threads", "1", *(os.fspath(argument) for argument in arguments)]  # a later value of the same option replaces this one
+    for argument in given:
+        if argument.partition("=")[0] in OWN:
+            raise UnsupportedError(f"an argument is {quoted(argument)}; expected those that all tasks share; leave it out")
     given += [] if {*RESTARTS} & {*given} else ["--resume"]
     for _ in run(partial(encode_share, arguments=given, shares=shares), range(1, shares + 1)):
         pass

@@ -89,6 +89,12 @@ class TestWords:
         both = fst.train.words([str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")])
         assert both.counts.tolist() == (2 * fst.train.words(str(words)).counts).tolist()
 
+    @pytest.mark.parametrize("option", [("--partition", "1"), ("--deadline", "9")])
+    def test_options_of_texts(self, words: Path, option: tuple[str, str], tmp_path: Path) -> None:
+        """Counted words are refused together with an option for texts."""
+        fault = call("train", "words", words, *option, "-o", tmp_path / "w.parquet", code=2).stderr
+        assert f"{option[0]} is for texts, and {words} has counted words; leave it out" in fault
+
 
 class TestTrainers:
     """Commands that train new vocabularies."""

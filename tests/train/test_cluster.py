@@ -75,6 +75,8 @@ def test_wrong_arguments(files: list[Path]) -> None:
         encode([files[0], "--no-such-option"], 1)
     with pytest.raises(UnsupportedError, match="shares is 0; expected at least 1"):
         encode([files[0], "-o", "ids/"], 0)
+    with pytest.raises(UnsupportedError, match=r"an argument is '--share=1/2'; expected those that all tasks share"):
+        encode([files[0], "-o", "ids/", "--share=1/2"], 2)
     with pytest.raises(UnsupportedError, match=r"arguments is 't\.npz'; expected a list"):
         encode("t.npz", 1)
     with pytest.raises(UnsupportedError, match=r"parts is '\./corpus'; expected a list"):

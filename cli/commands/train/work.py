@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
 SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
+OF_TEXTS = ("partition", "deadline")  # options of `fst train words` that files of counted words do not have
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
 KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # a table of WordLevel also has the kind "wordpiece"
 AT_ONCE = ("wordlevel",)  # trainers that show no progress
@@ -57,8 +58,9 @@ def _merge(files: Sequence[str], output: str, counting: Mapping[str, Any]) -> No
     """Merge files of counted words."""
     import fst
 
-    if counting["partition"]:
-        raise click.UsageError(f"--partition is for texts, and {files[0]} has counted words; leave it out")
+    for name in OF_TEXTS:
+        if counting.get(name):
+            raise click.UsageError(f"--{name} is for texts, and {files[0]} has counted words; leave it out")
     size = fst.train.merge_words(files, output, **_taken(counting, (*SPLITTING, "min_count")))
     note(f"{output}: {counted(size, 'word')} of {counted(len(files), 'part')}")
 
