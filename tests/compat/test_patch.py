@@ -147,7 +147,8 @@ def test_what_cannot_be_compiled(folders: Path, tmp_path: Path) -> None:
         assert len(found) == 1
         assert tok("<|endoftext|>")["input_ids"] != auto(folder)("<|endoftext|>")["input_ids"]
         document = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-        document["pre_tokenizer"] = {"type": "UnicodeScripts"}
+        parts = [{"type": "UnicodeScripts"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}]
+        document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": parts}
         (folder / "tokenizer.json").write_text(json.dumps(document), "utf-8")
         config = {"tokenizer_class": "PreTrainedTokenizerFast"}
         (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
