@@ -88,6 +88,7 @@ def ray() -> Iterator[Any]:
     """A cluster with cores for two actors and the writer."""
     library = pytest.importorskip("ray", reason="the extra [ray] is not installed")
     pytest.importorskip("ray.data", reason="the extra [ray] is not installed")
+    handler = signal.getsignal(signal.SIGTERM)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # so that each file is a block, even if it is small
@@ -97,6 +98,7 @@ def ray() -> Iterator[Any]:
             yield library
         finally:
             library.shutdown()
+            signal.signal(signal.SIGTERM, handler)  # with that of Ray, a forked process that waits for a lock may miss the signal
 
 
 def tasks_give_the_bytes_of_one_process(run: Run, corpus: Path, table: Path, folder: Path) -> None:
