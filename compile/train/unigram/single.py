@@ -14,16 +14,14 @@ import math
 
 import numpy as np
 
-from fst.compile.train.unigram.steps import digamma
-from fst.compile.train.unigram.ties import add_node
+from fst.compile.train.unigram.steps import DROPPED, KEPT, WEIGHED, digamma, find_sums
+from fst.compile.train.unigram.ties import BEGIN, END, NONE, SPLITS, add_node
 from fst.core.jit import kernel, part
 
 UNKNOWN = 0  # the seed of the unknown piece
 FAR = np.float32(50.0)
 LEAST = np.float32(0.5)
-BEGIN, END, NONE = 0, 1, -1
-SPLITS, ALONE, FULL = 0, -1, -2  # results of `second_best`
-DROPPED, KEPT, WEIGHED = 0, 1, 2
+ALONE, FULL = -1, -2  # results of `second_best`, like `SPLITS`
 # SentencePiece drops paths when more than these wait to be extended, or exist; here, training ends with an error.
 MOST_WAITING, MOST_PATHS = 10_000, 100_000
 
@@ -93,27 +91,6 @@ def maximize(expected, pieces, kept, scores):
     for index in range(stay):
         scores[index] = np.float32(digamma(np.float64(scores[index])) - log_total)
     return stay
-
-
-@part
-def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
-    """Find the greatest and the second greatest sum of scores on paths to each place of a string, and the first arc with the greatest sum.
-    Arcs of more than `longest` letters are skipped. `best`, `second`, `arcs`: output, float32[size + 1], float32[size + 1],
-    int64[size + 1].
-    """
-    for place in range(size + 1):
-        best[place], second[place] = -np.inf, -np.inf
-    best[0] = 0.0
-    for place in range(size):
-        for arc in range(lattices.first[begin + place], lattices.first[begin + place + 1]):
-            end = place + lattices.sizes[arc]
-            if end > size or lattices.sizes[arc] > longest:
-                continue
-            total = best[place] + scores[lattices.seeds[arc]]
-            if total > best[end]:
-                best[end], second[end], arcs[end] = total, best[end], arc
-            elif total > second[end]:
-                second[end] = total
 
 
 @part

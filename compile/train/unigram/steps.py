@@ -125,7 +125,7 @@ def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
         begin, size: the first place of the string, and its number of letters.
         longest: the maximum number of letters of an arc; longer arcs are skipped.
         best, second, arcs: output, float64[size + 1], float64[size + 1], int64[size + 1]: for each place, the greatest and the second
-            greatest sum on a path to the place, and the last arc of the best path.
+            greatest sum on a path to the place, and the last arc of the first path with the greatest sum. Scores and sums may be float32.
     """
     for place in range(size + 1):
         best[place], second[place] = -np.inf, -np.inf
