@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fst.counting import tables
-from fst.counting.parts import Part, part_of
+from fst.counting.parts import Part, part_of, run_of
 from fst.counting.words import Listed, Words, need_total, total_of
 from fst.errors import VocabularyError, quoted
 
@@ -79,7 +79,7 @@ class _Merge:
 
     def _run(self, blocks: Iterable[Words]) -> Part:
         tables.save((block.columns for block in blocks), name := next(self._names))
-        return part_of(name)
+        return run_of(name, self._split)
 
     def _rounds(self, runs: Sequence[Part], least: int) -> Iterator[Words]:
         """Merge runs. `least`: words with lower counts are left out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -52,7 +52,7 @@ class Part(NamedTuple):
 def part_of(path: str, begin: int = 0) -> Part:
     """The facts about a file, from its metadata and its columns word and split."""
     with _opened(path) as file:
-        schema, rows, metadata = file.schema_arrow, file.metadata.num_rows, file.schema_arrow.metadata
+        schema, rows = file.schema_arrow, file.metadata.num_rows
         tables.columns_of(schema.empty_table())  # raises an error if a column is missing or has another type
         splits, ascends, last, row = set() if SPLIT in schema.names or not rows else {UNKNOWN_SPLIT}, True, None, 0
         for batch in file.iter_batches(AT_ONCE, columns=[name for name in (WORD, SPLIT) if name in schema.names], use_threads=False):
@@ -61,8 +61,20 @@ def part_of(path: str, begin: int = 0) -> Part:
             ascends = ascends and _ascend(batch[WORD], last)
             last = batch[WORD][-1]
             row += len(batch)
-        width = max(0, -(-_size(file.metadata) // max(rows, 1)))
-        return Part(path, rows, begin, width, frozenset(splits), tables.min_count_of(metadata), tables.is_partial(metadata), ascends)
+        return _part(path, file, begin, splits, ascends=ascends)
+
+
+def run_of(path: str, split: str) -> Part:
+    """The facts about a file of ascending words that this process has written, from its metadata. `split`: the digest of all words."""
+    with _opened(path) as file:
+        return _part(path, file, 0, {split}, ascends=True)
+
+
+def _part(path: str, file: Any, begin: int, splits: Iterable[str], *, ascends: bool) -> Part:
+    """The facts about an open file; `splits` and `ascends` are facts about its rows."""
+    metadata, rows = file.schema_arrow.metadata, file.metadata.num_rows
+    width = max(0, -(-_size(file.metadata) // max(rows, 1)))
+    return Part(path, rows, begin, width, frozenset(splits), tables.min_count_of(metadata), tables.is_partial(metadata), ascends)
 
 
 def _ascend(words: Any, last: Any) -> bool:
