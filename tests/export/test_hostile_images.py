@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import os
 import random
 import shutil
 import signal
 import struct
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from itertools import product
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from support.commands import posix
 from support.conformance.samples import SAMPLES
-from support.hosts import C, FstError, Guiding, LookingUp, Rewriting, folder_of, needs_c
+from support.hostile_images import MACHINES, REFUSED, USED, Machine, statuses
+from support.hosts import C, folder_of, needs_c
 from support.shared_data import SHARED, needs_shared
 from support.tiers import ALL
 
 import fst
-from fst.compile.export.image import CALL, FIELD, HEADER, MAGIC, ROLE, ROLES, WORD, checksum
+from fst.compile.export.image import CALL, FIELD, HEADER, ROLE, ROLES, WORD
 
 pytestmark = [pytest.mark.slow, needs_c, posix]
 
@@ -46,71 +43,7 @@ void *guarded(uint64_t, uint64_t);
 #define calloc guarded
 #define free(memory) ((void)(memory))
 """
-TEXTS = (b"", b"unaffable hello \xc3\xa9\xf0\x9f\x98\x80 1a", b"the quick (brown) fox " * 150, b"a" * 3000)
-TRIES, SECONDS, MOST = 150 if ALL else 60, 0.5, 4096
-REFUSED, USED, FAILED = 10, 11, 12
-
-
-class Machine(NamedTuple):
-    """An export of a machine.
-
-    Attributes:
-        folder: the folder, with kernels that check each index.
-        kind: the host in C.
-        use: a function that uses everything that the host finds.
-    """
-
-    folder: Path
-    kind: type[C]
-    use: Callable[[Any], object]
-
-
-def encode(host: C) -> None:
-    """Encode and stream texts, and decode their ids."""
-    for text in TEXTS:
-        with suppress(FstError):
-            host.decode(host.encode(text).tolist())
-        with suppress(FstError):
-            host.decode(host.encode_offsets(text)[0])
-        with suppress(FstError):
-            host.decode(host.stream([text]))
-
-
-def rewrite(host: Rewriting) -> None:
-    """Rewrite texts, without spans and with spans."""
-    for text, offsets in product(TEXTS, (False, True)):
-        with suppress(FstError):
-            host.rewrite(text, offsets=offsets)
-
-
-def look_up(host: LookingUp) -> None:
-    """Look words up in both directions."""
-    for text, generate in product((*TEXTS, b"a", b"ab"), (0, 1)):
-        with suppress(FstError, UnicodeDecodeError):
-            host.look_up(text, generate)
-
-
-def guide(host: Guiding) -> None:
-    """Ask for masks, steps and ends of numbers that are states, and of others."""
-    for name in ("start", "size", "end_id"):
-        host.ask(name)
-    for state in (*range(-3, 40), 1 << 31, (1 << 63) - 1, -(1 << 63)):
-        host.ask("is_final", state)
-        for number in (*range(-3, 40), (1 << 31) - 1, -(1 << 31)):
-            host.ask("step", state, number)
-        with suppress(FstError):
-            host.mask(state)
-
-
-MACHINES: dict[str, tuple[type[C], Callable[[Any], object]]] = {
-    "tokenizer": (C, encode),
-    "mecab": (C, encode),
-    "rules in a cascade": (Rewriting, rewrite),
-    "best path over bytes": (Rewriting, rewrite),
-    "lookup weights": (LookingUp, look_up),
-    "lookup generating": (LookingUp, look_up),
-    "guide of words": (Guiding, guide),
-}
+TRIES = 150 if ALL else 60
 
 
 @pytest.fixture(scope="module", params=MACHINES)
@@ -126,6 +59,13 @@ def machine(request: pytest.FixtureRequest, english: Path, tmp_path_factory: pyt
     return Machine(folder / "export", kind, use)
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """One process that shares no memory with this one."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
 def guard(folder: Path, sources: Sequence[str]) -> None:
     """Compile the host of a folder with guards around all memory."""
     for name, text in (("guards.c", GUARDS), ("guards.h", HEADER_OF_GUARDS)):
@@ -133,36 +73,6 @@ def guard(folder: Path, sources: Sequence[str]) -> None:
     subprocess.run(["cc", "-c", "-O2", "-fPIC", "guards.c"], cwd=folder, check=True)
     host = ["-include", "guards.h", "fst.c", *sources, "fst.o", "guards.o"]
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", *host, "-o", "libfst.so"], cwd=folder, check=True)
-
-
-def status(machine: Machine, host: C, image: mmap.mmap) -> int:
-    """Load an image that cannot be written, and use it; return whether it was refused, as the status of a process."""
-    address = ctypes.addressof(ctypes.c_char.from_buffer(image))
-    ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(len(image)), mmap.PROT_READ)
-    try:
-        host.table = host.load(address, len(image))
-    except FstError:
-        return REFUSED
-    host.work = host.new_work(MOST)
-    if not host.work:
-        return REFUSED
-    machine.use(host)
-    return USED
-
-
-def used(machine: Machine, host: C, data: bytes) -> int:
-    """The status of a process that uses an image with a new checksum."""
-    image = mmap.mmap(-1, len(data))
-    image[:] = data
-    struct.pack_into("<Q", image, len(MAGIC), checksum(image[:]))
-    child = os.fork()
-    if child == 0:
-        found = FAILED
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        with suppress(Exception):
-            found = status(machine, host, image)
-        os._exit(found)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def changes(data: bytes, draw: random.Random) -> Iterator[tuple[int, bytes]]:
@@ -196,26 +106,22 @@ def test_checked_objects_have_the_ids_of_python(english: Path) -> None:
         assert host.encode(text.encode()).tolist() == ids.tolist()
 
 
-def test_no_image_reaches_other_memory(machine: Machine) -> None:
+def test_no_image_reaches_other_memory(machine: Machine, processes: Executor) -> None:
     """An image with any change and a new checksum is refused, used, or runs until it is stopped, but never crashes a process."""
-    host, data, draw = machine.kind(machine.folder, MOST), (machine.folder / "table.fst").read_bytes(), random.Random(34)
-    assert used(machine, host, data) == USED
-    found: Counter[int] = Counter()
-    for (at, new), _ in zip(changes(data, draw), range(TRIES), strict=False):
-        found[used(machine, host, data[:at] + new + data[at + len(new) :])] += 1
-    assert found.keys() <= {REFUSED, USED, -signal.SIGALRM}
-    assert min(found[REFUSED], found[USED]) > TRIES // 10
+    data, draw = (machine.folder / "table.fst").read_bytes(), random.Random(34)
+    tries = [(0, b""), *islice(changes(data, draw), TRIES)]
+    unchanged, *found = processes.submit(statuses, machine, tries).result()
+    assert unchanged == USED
+    assert {*found} <= {REFUSED, USED, -signal.SIGALRM}
+    assert min(found.count(REFUSED), found.count(USED)) > TRIES // 10
 
 
-def test_only_working_memory_grows_and_is_written(machine: Machine) -> None:
+def test_only_working_memory_grows_and_is_written(machine: Machine, processes: Executor) -> None:
     """An image is refused if a stored array grows with the text, or has a role of memory that the host writes."""
-    host, data = machine.kind(machine.folder, MOST), (machine.folder / "table.fst").read_bytes()
+    data = (machine.folder / "table.fst").read_bytes()
     fields, words, calls, roles = struct.unpack_from("<4I", data, HEADER.size - 20)
     begin = HEADER.size + FIELD.size * fields + WORD.size * words + CALL.size * calls
     stored = [number for number in range(fields) if FIELD.unpack_from(data, HEADER.size + FIELD.size * number)[0] > 1]
-    for number in stored:
-        at = HEADER.size + FIELD.size * (number + 1) - 8
-        assert used(machine, host, data[:at] + struct.pack("<Q", 1) + data[at + 8 :]) == REFUSED
-    for role in (ROLES.index("starts"), *range(len(ROLES), roles)):
-        at = begin + ROLE.size * role
-        assert used(machine, host, data[:at] + ROLE.pack(stored[0] + 1) + data[at + ROLE.size :]) == REFUSED
+    grows = [(HEADER.size + FIELD.size * (number + 1) - 8, struct.pack("<Q", 1)) for number in stored]
+    written = [(begin + ROLE.size * role, ROLE.pack(stored[0] + 1)) for role in (ROLES.index("starts"), *range(len(ROLES), roles))]
+    assert {*processes.submit(statuses, machine, grows + written).result()} == {REFUSED}
