@@ -8,7 +8,6 @@ from typing import Any
 
 from fst.core.jit import no_collector
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.train.checkpoints import digest_of
 from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
 from fst.train.result import Trained
@@ -158,7 +157,7 @@ def by_frequency(
     words, pipeline, control = corpus
     options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     options |= {"ties": FIRST} if by_place else {}
-    digest = digest_of(words, {"trainer": kind, "bytes": corpus.are_bytes, **options})
+    digest = control.digest_of(words, {"trainer": kind, "bytes": corpus.are_bytes, **options})
 
     def spelled() -> Symbols:
         symbols = symbols_of(words, alphabet, are_bytes=corpus.are_bytes)
@@ -174,13 +173,12 @@ def by_frequency(
         digest=digest,
         by_place=by_place,
     )
-    names = found.names
     return Trained(
         kind=kind,
-        vocabulary={name: number for number, name in enumerate(names)},
+        vocabulary={name: number for number, name in enumerate(found.names)},
         counts=found.counts,
         stopped=found.stopped,
-        merges=[(names[left], names[right]) for left, right in found.merges],
+        merges=found.merges,
         special_tokens=[*dict.fromkeys(alphabet.special_tokens)],
         pipeline=pipeline,
         model=model,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
-from fst.train.checkpoints import State, need_checkpoint, resumed, write
+from fst.train.checkpoints import State, digest_of, need_checkpoint, resumed, write
 
 INTERVAL = 180.0  # seconds between two checkpoints of a run
 SHARE = 20  # a run spends at most 1/20 of its time on checkpoints
@@ -62,7 +62,7 @@ class Control:
             advance: makes one round of about 0.1 s, and returns a `Round`. `advance` may change the arrays of its argument. Signals take
                 effect at the end of the round.
             total: the value of `Round.done` at the end.
-            digest: the digest of words and options, from `digest_of`.
+            digest: the digest of words and options; without a checkpoint, an empty string.
             prove: raises a VocabularyError if kernels cannot safely run on a state. `prove` is called with the state from a checkpoint,
                 after a check that the names, dtypes and numbers of axes of its fields are the same as in `state`.
 
@@ -104,6 +104,10 @@ class Control:
     def without_checkpoint(self) -> Control:
         """The same control without a checkpoint, for a run on texts of which the deadline has left out some."""
         return replace(self, checkpoint=None)
+
+    def digest_of(self, words: Words, options: Mapping[str, object]) -> str:
+        """The digest of a run for its checkpoint, see `fst.train.checkpoints.digest_of`; an empty string if there is no checkpoint."""
+        return "" if self.checkpoint is None else digest_of(words, options)
 
     def is_over(self) -> bool:
         """Whether the deadline has passed."""

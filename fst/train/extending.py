@@ -19,7 +19,6 @@ from fst.pretokens.byte_letters import LETTERS
 from fst.pretokens.token_letters import byte_of
 from fst.train.base_tokenizers import base_vocabulary, config_of, segmented
 from fst.train.base_vocabulary import BaseVocabulary
-from fst.train.checkpoints import digest_of
 from fst.train.control import Control
 from fst.train.counting import Corpus, counted, pipeline_for
 from fst.train.merges import merged_in_either_way
@@ -125,12 +124,12 @@ def _extended(base: BaseVocabulary, corpus: Corpus, ids: NDArray[np.int32], spli
         min_frequency=0,
         max_token_length=None,
         control=corpus.control,
-        digest=digest_of(words, options),
+        digest=corpus.control.digest_of(words, options),
         is_allowed=None if max_words is None else lambda token: is_superword(token, max_words),
     )
     names = found.names
     new = {names[number]: number for number in range(base.size, len(names))}
-    merges = [(names[left], names[right]) for left, right in found.merges] if base.kind == "BPE" else []
+    merges = found.merges if base.kind == "BPE" else []
     return base.trained(base.tokens | new, found.counts, found.stopped, merges=[*base.merges, *merges], min_count=words.min_count)
 
 

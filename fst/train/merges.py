@@ -32,7 +32,7 @@ class Merged(NamedTuple):
 
     names: list[str]  # the token of each id
     counts: NDArray[np.int64]  # int64[ids], the number of occurrences of each id directly after its merge
-    merges: list[list[int]]  # the left and the right id of each merge, in the order of merges
+    merges: list[tuple[str, str]]  # the left and the right token of each merge, in the order of merges
     stopped: str  # as in `fst.train.result.Trained`
 
 
@@ -63,15 +63,15 @@ class Names:
 
     def follow(self, merges: NDArray[np.int32]) -> None:
         """Add the tokens of new merges. `merges`: int32[n, 3], all merges of the run, old and new."""
-        by_id, ids, prefix = self.by_id, self.ids, self._prefix  # local names, since this loop is a tenth of training
-        new = merges[self._read :]
-        for left, right, made in new.tolist():
-            if made == len(by_id):
-                name = by_id[left] + by_id[right].removeprefix(prefix)
-                by_id.append(name)
-                ids[name] = made
-                if len(name) > self._longest:
-                    raise VocabularyError("a merge of the checkpoint makes a token longer than all words; the file is damaged; remove it")
+        by_id, prefix, longest = self.by_id, self._prefix, self._longest  # local names, since this loop is a twentieth of training
+        before, new = len(by_id), merges[self._read :]
+        highest = np.maximum.accumulate(np.append(before - 1, new[:, 2]))
+        for left, right in new[highest[1:] > highest[:-1], :2].tolist():  # the merges into new ids
+            name = by_id[left] + (by_id[right].removeprefix(prefix) if prefix else by_id[right])
+            if len(name) > longest:
+                raise VocabularyError("a merge of the checkpoint makes a token longer than all words; the file is damaged; remove it")
+            by_id.append(name)
+        self.ids.update(zip(by_id[before:], range(before, len(by_id)), strict=True))
         self._exist.update(new[:, 2].tolist())
         self._read = len(merges)
 
@@ -193,7 +193,8 @@ def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
         raise TwoWaysError
     sums = state.made[: len(names.by_id)].copy()
     sums[: len(counts)] += counts
-    return Merged(names.by_id, sums, _last(state), REASONS[int(numbers[merging.REASON])])
+    lefts, rights = (map(names.by_id.__getitem__, part) for part in _last(state).T.tolist())
+    return Merged(names.by_id, sums, [*zip(lefts, rights, strict=True)], REASONS[int(numbers[merging.REASON])])
 
 
 def _merges(state: Merging) -> NDArray[np.int32]:
@@ -202,13 +203,13 @@ def _merges(state: Merging) -> NDArray[np.int32]:
     return merges
 
 
-def _last(state: Merging) -> list[list[int]]:
-    """The left and the right id of each merge.
+def _last(state: Merging) -> NDArray[np.int32]:
+    """int32[n, 2]: the left and the right id of each merge.
 
     In careful runs, a pair may be merged several times; the pair is listed once, at its last position.
     """
-    merges: list[list[int]] = _merges(state)[:, :2].tolist()
+    merges: NDArray[np.int32] = _merges(state)[:, :2]
     if not state.numbers[merging.CAREFUL]:
         return merges
-    last = {(left, right): place for place, (left, right) in enumerate(merges)}
-    return [merges[place] for place in sorted(last.values())]
+    last = {(left, right): place for place, (left, right) in enumerate(merges.tolist())}
+    return merges[sorted(last.values())]

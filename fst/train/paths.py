@@ -85,7 +85,10 @@ def _is_name(item: Any) -> bool:
 
 def _is_file(item: Any) -> bool:
     is_short = isinstance(item, os.PathLike) or (isinstance(item, str) and len(item) <= MOST_NAME)
-    return is_short and os.path.isfile(item)  # noqa: PTH113 - false for a str that no file can be named
+    try:  # for texts, `access` takes a third of the time of `isfile`
+        return is_short and os.access(item, os.F_OK) and os.path.isfile(item)  # noqa: PTH113 - false for a str that no file can be named
+    except ValueError:
+        return False
 
 
 def _looks_like_a_path(item: Any) -> bool:

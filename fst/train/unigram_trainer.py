@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from fst.compile.train.unigram.lattices import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.train.checkpoints import digest_of
 from fst.train.control import Round
 from fst.train.counting import counted
 from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
@@ -169,7 +168,7 @@ def unigram(
     seeds = seeds_of(text, longest=max_piece_length, most=seed_size)
     most = max(vocab_size * 11 // 10, len(alphabet) + 1 if reference == EXACT else 0)
     run = _Run(text, seeds, most, shrinking_factor, n_sub_iterations, reference)
-    digest = digest_of(words, facts)
+    digest = control.digest_of(words, facts)
     state, finished = control.run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
     pieces, of_pieces = run.end(state, alphabet, specials, capacity)
     _refuse_pieces(specials, pieces)

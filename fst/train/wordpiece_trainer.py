@@ -15,7 +15,6 @@ from fst.compile.train.scores.state import Merger, State, widened
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.train import result
 from fst.train.bpe_trainer import by_frequency
-from fst.train.checkpoints import digest_of
 from fst.train.control import Control
 from fst.train.counting import Corpus, counted
 from fst.train.merges import need_size
@@ -47,7 +46,7 @@ def by_score(corpus: Corpus, alphabet: Alphabet, vocab_size: int, min_frequency:
     symbols = by_occurrence(_sorted(symbols, alphabet, are_bytes=corpus.are_bytes), words.first)
     need_size(vocab_size, len(symbols.names))
     options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "bytes": corpus.are_bytes}
-    digest = digest_of(words, {"trainer": "score", **options})
+    digest = control.digest_of(words, {"trainer": "score", **options})
     names, counts, stopped = _learned(symbols, alphabet.prefix, vocab_size, max(min_frequency, 1), control, digest)
     return Trained(
         kind="WordPiece",

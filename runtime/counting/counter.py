@@ -178,10 +178,15 @@ class Counter:
             self._enlarge(slots, pool)
 
     def _enlarge(self, slots: int, pool: int) -> None:
-        old, new = self._counts, counts(slots, pool)
-        move_words.call(old, new)
-        new.position[:] = old.position
-        self._counts = new
+        old = self._counts
+        if len(old.pool) < pool:
+            old = old._replace(pool=np.append(old.pool, np.empty(pool - len(old.pool), np.uint8)))
+        if len(old.slots) < SLOT * slots:
+            new = counts(slots, pool)
+            move_words.call(old, new)
+            new.position[:] = old.position
+            old = new
+        self._counts = old
 
     def store(self) -> None:
         """Write the words of the table as a run, and clear the table."""

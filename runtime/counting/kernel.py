@@ -29,14 +29,16 @@ import numpy as np
 
 from fst.automata.kernels.hashing import mixed
 from fst.core.jit import inlined, kernel, part
+from fst.core.prefetch import prefetch
 from fst.counting import arguments
 from fst.runtime.kernels.constants import U0, U1, U2, U3, U4, U8
-from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
+from fst.runtime.kernels.intrinsics import hash_of, is_key
 from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pretokens, mark_dropped
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
 INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.uint64(arguments.TAG_SHIFT)
 COUNT_MASK = np.uint64((1 << arguments.TAG_SHIFT) - 1)
+AHEAD = np.uint64(8)  # number of slots between the one whose word is moved and the one whose target is prefetched
 MOST_FILLED, OF = (np.uint64(number) for number in arguments.MOST_FILLED)
 
 
@@ -176,6 +178,14 @@ def count_words(text, starts, table, work, counts):
 
 
 @inlined
+def home_of(counts, slot, shift):
+    """The slot at which the search for the word of a slot begins, in a table with another `shift`."""
+    tag = counts.slots[slot + U3] >> TAG
+    hashed = counts.slots[slot] if tag == LONG else mixed(hash_of(counts.slots, slot, counts.masks, INLINE << U2))
+    return hashed >> shift << U2
+
+
+@inlined
 def put_slot(old, slot, new, free):
     """Copy a slot of a table to a free slot of another table."""
     length = old.slots[slot + U3] >> TAG
@@ -201,13 +211,16 @@ def move_words(old, new):
         new: the empty table, with a pool for all words, and with so many slots that at most the fraction `MOST_FILLED` is used after the
             call.
     """
-    shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
-    for number in range(np.uint64(len(old.slots)) >> U2):
+    shift, last, end = shift_of(new.slots), np.uint64(len(new.slots)) - U1, np.uint64(len(old.slots))
+    for number in range(end >> U2):
         slot = np.uint64(number) << U2
-        tag = old.slots[slot + U3] >> TAG
-        if tag:
-            hashed = old.slots[slot] if tag == LONG else mixed(hash_of(old.slots, slot, old.masks, INLINE << U2))
-            free = hashed >> shift << U2
+        ahead = slot + (AHEAD << U2)
+        if ahead < end and old.slots[ahead + U3]:
+            free = home_of(old, ahead, shift)
+            prefetch(new.slots, free)
+            prefetch(new.places, free >> U1)
+        if old.slots[slot + U3]:
+            free = home_of(old, slot, shift)
             while new.slots[free + U3]:
                 free = free + U4 & last
             put_slot(old, slot, new, free)

@@ -286,12 +286,6 @@ def _stops_in(builder: Any, text: Any, table: Any) -> Any:
     return builder.bitcast(builder.icmp_unsigned("!=", builder.and_(firsts, seconds), _all(0)), WORD)
 
 
-def _prefetch(builder: Any, place: Any) -> Any:
-    read, keep, data = INT(0), INT(3), INT(1)
-    called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
-    return ir.Constant(BYTE.as_pointer(), None)
-
-
 def _opaque(builder: Any, number: Any) -> Any:
     return builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [number], side_effect=False)
 
@@ -345,9 +339,6 @@ continuing = _intrinsic("continuing", types.uint64, _continuing, (64,))
 
 # Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop according to the table, see `fst.text.stops`.
 stops_in = _intrinsic("stops_in", types.uint64, _stops_in, (65, STOPS_SIZE)) if GENERATED and AT_ONCE else plain("stops_in")
-
-# Fetch an element of an array into the processor's cache, (array, index).
-prefetch = _intrinsic("prefetch", types.void, _prefetch, (0,))
 
 # Copy 32 bytes to 32 units, (data, at, text, out); return a bit mask: bit i is set if byte i is not ASCII.
 widen = _intrinsic("widen", types.uint64, _widen, (32, 64))

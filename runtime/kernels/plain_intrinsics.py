@@ -192,11 +192,6 @@ def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
 
 
 @part
-def prefetch(_array: Any, _place: Any) -> None:
-    """Do nothing, since a prefetch has no effect on results."""
-
-
-@part
 def copy_16(data: Any, at: Any, copied: Any, out: Any) -> None:
     """Copy 16 bytes."""
     for place in range(16):

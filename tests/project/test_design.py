@@ -141,7 +141,7 @@ EXEMPT = (
 LATE = ("fst/bridge/", *EXEMPT)  # functions of every unit may import these modules
 ONLY_IN = {
     "numba": {
-        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "numba_passes", "numba_types", "prepared")),
+        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "numba_passes", "numba_types", "prefetch", "prepared")),
         *(f"runtime/kernels/{name}.py" for name in ("intrinsics", "objects", "plain_intrinsics")),
     },
     "tokenizers": {

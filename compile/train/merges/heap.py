@@ -1,14 +1,25 @@
-"""Kernels of the heap of pairs in training; see `fst.compile.train.merges.merging`."""
+"""Kernels of the queue of pairs in training; see `fst.compile.train.merges.merging`.
+
+Only the most frequent entries of the queue are a heap, which therefore is small; the other entries follow it in any order. When the heap is
+empty, `fill` moves the next most frequent entries into it. For example, with `NEAR` = 14, so the heap contains the counts 16, 14 and 15::
+
+    heap_counts    16 14 15 | 9 2 13 9        `HEAP` is 3, `QUEUED` is 7
+    `push` of 15   16 15 15 14 | 2 13 9 9     9 makes room for it at the end
+    `push` of 8    16 15 15 14 | 2 13 9 9 8
+    `sink` to 9    15 14 15 | 9 2 13 9 9 8    the count of the top was 16 when it was pushed, and is now below `NEAR`
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merges.merging import BY_ID, BY_TEXT, HEAP, LONGEST, SPACE, TIES
+from fst.compile.train.merges.merging import BY_ID, BY_TEXT, HEAP, LONGEST, NEAR, QUEUED, SPACE, TIES
 from fst.core.jit import inlined, part
-from fst.machines.bpe.pairs import HALF
+from fst.core.prefetch import prefetch
+from fst.machines.bpe.pairs import HALF, home_of
 
 LOW = np.uint64((1 << 32) - 1)
+NEXT = 3  # number of entries at the top of the heap, of which one is probably the next top
 
 
 @inlined
@@ -63,15 +74,42 @@ def rise(at, count, record, state):
 
 @part
 def push(count, record, state):
-    """Add a record to the binary heap."""
-    state.numbers[HEAP] += 1
-    rise(state.numbers[HEAP] - 1, count, record, state)
+    """Add a record to the queue: to the heap, or to the entries after the heap, if its count is below `NEAR`."""
+    numbers, counts, records = state.numbers, state.heap_counts, state.heap_records
+    at, numbers[QUEUED] = numbers[QUEUED], numbers[QUEUED] + 1
+    if count < numbers[NEAR]:
+        counts[at], records[at] = count, record
+        return
+    size = numbers[HEAP]
+    counts[at], records[at] = counts[size], records[size]
+    numbers[HEAP] = size + 1
+    rise(size, count, record, state)
+
+
+@part
+def fill(state):
+    """Fill the empty heap with the most frequent entries of the queue: `NEAR` becomes seven eighths of the greatest count."""
+    numbers, counts, records = state.numbers, state.heap_counts, state.heap_records
+    most = counts[0]
+    for at in range(numbers[QUEUED]):
+        most = max(most, counts[at])
+    numbers[NEAR] = least = most - (max(most, 0) >> 3)
+    for at in range(numbers[QUEUED]):
+        if counts[at] >= least:
+            count, record, size = counts[at], records[at], numbers[HEAP]
+            counts[at], records[at] = counts[size], records[size]
+            numbers[HEAP] = size + 1
+            rise(size, count, record, state)
 
 
 @part
 def sink(count, record, state):
-    """Replace the top entry of the heap by a record, and sift the record down."""
+    """Replace the top entry of the heap by a record, and sift the record down; or move it behind the heap, if its count is below `NEAR`."""
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP]
+    if count < state.numbers[NEAR]:
+        remove(state)
+        counts[size - 1], records[size - 1] = count, record
+        return
     at = 0
     while 2 * at + 1 < size:
         below = 2 * at + 1
@@ -85,8 +123,10 @@ def sink(count, record, state):
 
 
 @part
-def drop_top(state):
-    """Remove the top entry of the heap: the gap moves down to a leaf, and the last entry, which is seldom frequent, rises from there."""
+def remove(state):
+    """Remove the top entry of the heap: the gap moves down to a leaf, and the last entry, which is seldom frequent, rises from there. The
+    entry after the heap is then free.
+    """
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP] - 1
     state.numbers[HEAP] = size
     at = 0
@@ -102,3 +142,31 @@ def drop_top(state):
         at = below
     if size > 0:
         rise(at, counts[size], records[size], state)
+
+
+@part
+def drop_top(state):
+    """Remove the top entry of the queue."""
+    numbers, counts, records = state.numbers, state.heap_counts, state.heap_records
+    remove(state)
+    size, last = numbers[HEAP], numbers[QUEUED] - 1
+    counts[size], records[size] = counts[last], records[last]
+    numbers[QUEUED] = last
+
+
+@part
+def load_records(state):
+    """Prefetch the records of the pairs that are probably merged next."""
+    for place in range(min(state.numbers[HEAP], NEXT)):
+        record = np.uint64(state.heap_records[place])
+        prefetch(state.keys, record)
+        prefetch(state.records, record + record)
+
+
+@part
+def load_slots(state):
+    """Prefetch the slots and the first positions of the pairs that are probably merged next, after `load_records`."""
+    for place in range(min(state.numbers[HEAP], NEXT)):
+        record = state.heap_records[place]
+        prefetch(state.pairs, home_of(state.keys[record], state.pairs))
+        prefetch(state.pool, np.uint64(state.records[2 * record]))

@@ -4,9 +4,12 @@ A merge reads the positions of the pair from left to right, skips stale position
 arrays. For each distinct neighbour, it then probes the hash table twice: for the new pair and for the old pair. A second pass writes the
 cells and the positions of the new pairs.
 
-Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
-after a push, so a top with a correct count is the most frequent pair. With `BY_PLACE`, the same applies to a pair's first position, which
-only increases.
+Entries of the queue are corrected only at the top of its heap: if the count of the top pair has fallen since it was pushed, the pair sinks.
+Counts only fall after a push, so a top with a correct count is the most frequent pair. With `BY_PLACE`, the same applies to a pair's first
+position, which only increases.
+
+Most of the time is spent waiting for memory, so the cells of positions, the slots of pairs and the records of the next pairs are
+prefetched.
 
 Kernels do not check the state, because `begin` creates a valid state and `prove` checks a state from a file. A kernel returns at the end of
 a round, if an array is too short, if the caller must look up the id of the next string, or at the end of training.
@@ -17,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
-from fst.compile.train.merges.heap import LOW, drop_top, push, sink
+from fst.compile.train.merges.heap import LOW, drop_top, fill, load_records, load_slots, push, sink
 from fst.compile.train.merges.merging import (
     ADJACENT,
     ASK,
@@ -39,6 +42,7 @@ from fst.compile.train.merges.merging import (
     OUT_OF_CAPACITY,
     OUT_OF_STEPS,
     POOL,
+    QUEUED,
     RECORDS,
     SIZE,
     STEPS,
@@ -118,6 +122,7 @@ def merge(record, left, right, made, state):
         return False
     size = np.int64(state.lengths[left]) + state.lengths[right]
     drop_top(state)
+    load_records(state)
     if made == numbers[TOKENS]:
         numbers[TOKENS] += 1
         numbers[SYMBOLS] += 0 if numbers[CAREFUL] else 1
@@ -129,6 +134,7 @@ def merge(record, left, right, made, state):
         insert(state.hashes[made], 0, state.suspects)
     first = numbers[RECORDS]
     both, never = update_pairs(left, right, made, lefts, rights, between, state)
+    load_slots(state)
     write(begin, kept, made, size, both, never, state)
     for new in range(first, numbers[RECORDS]):
         count = count_of(state.keys[new], state.pairs)
@@ -178,7 +184,9 @@ def merge_pairs(state):
     numbers = state.numbers
     while numbers[TOKENS] < numbers[SIZE]:
         if numbers[HEAP] == 0:
-            return at_end(numbers)
+            if numbers[QUEUED] == 0:
+                return at_end(numbers)
+            fill(state)
         record = np.int64(state.heap_records[0])
         key = state.keys[record]
         count = count_of(key, state.pairs)

@@ -13,7 +13,8 @@ words. The state is then *careful*: each string has one id, and an id has one sy
 record. When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
 
 **Records.** Each new pair of ids gets a record, whose positions are one ascending block of `pool`. The count of each pair is in the hash
-table `pairs`. The heap has one entry for each record that is not merged yet, with its count at the time of the push.
+table `pairs`. The queue has one entry for each record that is not merged yet, with its count at the time of the push. The entries with a
+count of at least `NEAR` are a heap; the others follow it (`fst.compile.train.merges.heap`).
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ NONE = -1
 FACTOR = np.uint64(MULTIPLIERS[1])  # factor of the polynomial in `joined_hash`
 ASK, NEVER = -2, -3  # values of `KNOWN`: the string of the next merge is not looked up yet; the string must not become a token
 
-NUMBERS = 22
-TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
-REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, TIES, SPACE, FLOOR = range(14, NUMBERS)
+NUMBERS = 24
+TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, QUEUED, USED, MERGES, NEAR, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(16)
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, TIES, SPACE, FLOOR = range(16, NUMBERS)
 OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # values of `REASON`
 BY_ID, BY_TEXT, BY_PLACE = range(3)  # values of `TIES`
 
@@ -69,7 +70,7 @@ class Merging(NamedTuple):
         records: int64[2 * n], the bounds of the block of each record in `pool`.
         keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
         pairs: uint64[2 * slots], the count of each pair, see `fst.machines.bpe.pairs`.
-        heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the heap.
+        heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the queue; the heap is at the beginning.
         left, right: int64[2 * ids], two numbers for each left or right neighbour in the current merge. The first number is the neighbour's
             count. The second number is the number of the neighbour's occurrences, and is later replaced by the index in `pool` for the next
             position. All 0 between merges.
@@ -80,7 +81,8 @@ class Merging(NamedTuple):
             have an id before training; with `BY_TEXT`, the hashes of all merged strings. Empty: every string is looked up.
         numbers: int64[NUMBERS], indexed by the names above.
 
-            - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
+            - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `MERGES`; `QUEUED` entries of the queue, of which
+              `HEAP` are the heap, with counts of at least `NEAR`; `USED` slots of `pairs`.
             - `ADJACENT`: the number of pairs of adjacent tokens that remain in the words.
             - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged for now. `LONGEST`: pairs of this length or longer
               are not merged, except pairs of two single symbols.
@@ -199,7 +201,7 @@ def recounted(state: Merging) -> Merging:
 
 def with_pairs(state: Merging) -> Merging:
     """The state with the pairs of all words, their counts and their positions."""
-    table = pairs_for(max(len(state.cells) >> 5, 64))
+    table = pairs_for(max(len(state.cells) >> 5, int(state.numbers[ADJACENT]) >> 1, 64))
     state = state._replace(pairs=table if len(table) > len(state.pairs) else np.full_like(state.pairs, EMPTY))
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))

@@ -6,7 +6,7 @@ Anyone can write a checkpoint with the right digests, and kernels check no indic
   before training.
 - The tokens of each word fill the word without gaps, and no token is longer than the longest word. Outside careful runs, each token in
   words and pairs is a single symbol or the result of a merge. No later merge makes the same token, so the token's length does not change.
-- The records in the heap are distinct. The blocks of records in `pool` are ascending and do not overlap. Outside careful runs, a position
+- The records in the queue are distinct. The blocks of records in `pool` are ascending and do not overlap. Outside careful runs, a position
   whose cell contains the left token of its pair is the beginning of this token.
 - Hash tables have enough free slots for all insertions before they are enlarged. Linked lists of symbols have no cycles.
 
@@ -46,6 +46,7 @@ from fst.compile.train.merges.merging import (
     NONE,
     NUMBERS,
     POOL,
+    QUEUED,
     RECORDS,
     SIZE,
     SPACE,
@@ -115,7 +116,7 @@ def _lengths(state: Merging, first: Merging) -> Checks:
     yield "records", len(state.records) >= 2 * records
     for name in ("heap_counts", "heap_records"):
         yield name, len(getattr(state, name)) == records
-    yield "heap", bool(numbers[HEAP] <= numbers[RECORDS] <= records)
+    yield "heap", bool(numbers[HEAP] <= numbers[QUEUED] <= numbers[RECORDS] <= records)
     yield "pool", bool(numbers[POOL] <= len(state.pool))
     yield "merges", bool(numbers[MERGES] <= len(state.merges) // 3)
     for name in ("left", "right"):
@@ -143,7 +144,7 @@ def _indices(state: Merging, first: Merging) -> Checks:
     yield "cells", _within(state.cells, -2, symbols)
     yield "ids", _within(state.ids[:symbols], 0, tokens)
     yield "lengths", _within(state.lengths[:symbols], 1, longest_word(first.cells) + 1)
-    yield "heap", _within(state.heap_records[: state.numbers[HEAP]], 0, int(state.numbers[RECORDS]))
+    yield "heap", _within(state.heap_records[: state.numbers[QUEUED]], 0, int(state.numbers[RECORDS]))
     yield "pool", _within(state.pool[: state.numbers[POOL]], 1, size - 1)
     lefts, rights = _parts(state)
     yield "keys", _within(lefts, 0, tokens) and _within(rights, 0, tokens)
@@ -180,8 +181,8 @@ def _merges(state: Merging, first: Merging) -> Checks:
 
 
 def _records(state: Merging, first: Merging) -> Checks:
-    """Check that the records of the heap are distinct, and that the blocks of all records are ascending and do not overlap."""
-    bounds, heap = state.records[: 2 * state.numbers[RECORDS]], state.heap_records[: state.numbers[HEAP]]
+    """Check that the records of the queue are distinct, and that the blocks of all records are ascending and do not overlap."""
+    bounds, heap = state.records[: 2 * state.numbers[RECORDS]], state.heap_records[: state.numbers[QUEUED]]
     begins, ends = bounds[::2], bounds[1::2]
     yield "heap", len(np.unique(heap)) == len(heap)
     yield "records", _within(bounds, 0, int(state.numbers[POOL]) + 1)

@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.merges.heap import LOW, may_merge, push
-from fst.compile.train.merges.merging import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, TIES, USED, WORD_END
+from fst.compile.train.merges.merging import (
+    ADJACENT,
+    BY_TEXT,
+    CAREFUL,
+    HEAP,
+    LEAST,
+    LONGEST,
+    NEAR,
+    NONE,
+    POOL,
+    QUEUED,
+    RECORDS,
+    TIES,
+    USED,
+    WORD_END,
+)
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
@@ -129,7 +144,7 @@ def record_pairs(state, sizes):
             if sizes[slot] != NONE:
                 state.pool[sizes[slot]] = first
                 sizes[slot] += 1
-    numbers[HEAP] = 0
+    numbers[HEAP], numbers[QUEUED], numbers[NEAR] = 0, 0, np.int64(1) << 62
     for record in range(numbers[RECORDS]):
         push(np.int64(pairs[slot_of(state.keys[record], pairs) + ONE]), record, state)
 

@@ -19,8 +19,11 @@ import numpy as np
 from fst.compile.train.merges.heap import may_merge
 from fst.compile.train.merges.merging import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, TIES, USED
 from fst.core.jit import inlined, part
+from fst.core.prefetch import prefetch
 from fst.machines.bpe.merge_list import EMPTY
-from fst.machines.bpe.pairs import ONE, key_of, slot_of
+from fst.machines.bpe.pairs import ONE, home_of, key_of, slot_of
+
+AHEAD = 12  # the number of positions between the one that is read and the one whose cells are prefetched
 
 
 @inlined
@@ -73,6 +76,26 @@ def size_at(at, state):
 
 
 @inlined
+def load_position(place, begin, end, state):
+    """Prefetch the cells and the word of the position `AHEAD` places after a place in `pool`, and the count of the word halfway to it."""
+    ahead, halfway = place + AHEAD, place + AHEAD // 2
+    if ahead < end:
+        at = np.uint64(state.pool[ahead])
+        prefetch(state.cells, at)
+        prefetch(state.words, at)
+    if begin <= halfway < end:
+        prefetch(state.counts, np.uint64(state.words[state.pool[halfway]]))
+
+
+@inlined
+def load_pairs(old, new, occurrences, state):
+    """Prefetch the slots of an old and a new pair of a neighbour, if it is met for the first time in a merge."""
+    if occurrences == 0:
+        prefetch(state.pairs, home_of(old, state.pairs))
+        prefetch(state.pairs, home_of(new, state.pairs))
+
+
+@inlined
 def note(neighbour, count, sums, touched, used):
     """Count one more occurrence of a token next to the current pair; return the number of distinct neighbours so far."""
     if sums[2 * neighbour + 1] == 0:
@@ -105,7 +128,10 @@ def collect(begin, end, left, right, made, state):
     size = width + state.lengths[right]
     kept, lefts, used, last = begin, 0, 0, -1
     count, total, between = np.int64(0), np.int64(0), np.int64(0)
-    for place in range(begin, end):
+    for place in range(begin - AHEAD, end):
+        load_position(place, begin, end, state)
+        if place < begin:
+            continue
         at = np.int64(pool[place])
         if careful:
             size = size_at(at, state)
@@ -116,6 +142,7 @@ def collect(begin, end, left, right, made, state):
         if not follows and kept > begin:
             after = id_of(cells[last], careful, state)
             if after >= 0:
+                load_pairs(key_of(right, after), key_of(made, after), state.right[2 * after + 1], state)
                 used = note(after, count, state.right, rights, used)
         count = state.counts[words[at]]
         total += count
@@ -123,6 +150,7 @@ def collect(begin, end, left, right, made, state):
             neighbour = made
             between += count
         if neighbour >= 0:
+            load_pairs(key_of(neighbour, left), key_of(neighbour, made), state.left[2 * neighbour + 1], state)
             lefts = note(neighbour, count, state.left, state.touched, lefts)
         pool[kept] = at
         kept += 1

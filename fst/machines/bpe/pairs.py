@@ -22,10 +22,16 @@ def key_of(left, right):
 
 
 @inlined
+def home_of(key, pairs):
+    """The index of the slot at which the search for a pair begins."""
+    return (key * MULTIPLIER >> HALF & np.uint64(len(pairs) >> 1) - ONE) << ONE
+
+
+@inlined
 def slot_of(key, pairs):
     """The index of the slot that contains a pair; if the table lacks the pair, the index of the free slot for it."""
     last = np.uint64(len(pairs) >> 1) - ONE
-    slot = (key * MULTIPLIER >> HALF) & last
+    slot = home_of(key, pairs) >> ONE
     while pairs[slot << ONE] != key and pairs[slot << ONE] != EMPTY:
         slot = slot + ONE & last
     return slot << ONE

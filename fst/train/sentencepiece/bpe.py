@@ -19,7 +19,6 @@ from fst.compile.train.merges.merging import NONE, Text
 from fst.core.jit import no_collector
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
-from fst.train.checkpoints import digest_of
 from fst.train.counting import Corpus
 from fst.train.merges import Merged, merged, need_size
 from fst.train.pipeline import Pipeline
@@ -82,7 +81,7 @@ def by_sentencepiece(
         min_frequency=0,
         max_token_length=longest + 1,
         control=control,
-        digest=digest_of(words, options),
+        digest=control.digest_of(words, options),
         text=Text(kinds_of(symbols.names), symbols.names.index(SYMBOL) if SYMBOL in symbols.names else NONE),
     )
     return _result(found, meta, special, unk_token, byte_fallback, pipeline, words.min_count, symbols.counts).of(words)
@@ -108,7 +107,7 @@ def _result(
         vocabulary={piece: number for number, piece in enumerate(pieces)},
         counts=np.concatenate([np.zeros(len(meta), np.int64), found.counts[order]]),
         stopped=found.stopped,
-        merges=[(names[left], names[right]) for left, right in found.merges],
+        merges=found.merges,
         scores=np.concatenate([np.zeros(len(meta)), -np.arange(len(order), dtype=np.float64)]),
         special_tokens=special,
         pipeline=pipeline,

@@ -20,10 +20,11 @@ import numpy as np
 from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, part
+from fst.core.prefetch import prefetch
 from fst.pretokens import short_words, tuned_words
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U16, U64
-from fst.runtime.kernels.intrinsics import hash_of, is_key, opaque, prefetch, word_at
+from fst.runtime.kernels.intrinsics import hash_of, is_key, opaque, word_at
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, mark_dropped
 
 NO_TOKEN = np.int32(NO_STRING)

@@ -25,10 +25,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.core.prefetch import prefetch
 from fst.machines.bpe.automaton import ENTRY
 from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
 from fst.runtime.kernels.constants import ROOT, U0, U1
-from fst.runtime.kernels.intrinsics import copy_8_ids, opaque, prefetch
+from fst.runtime.kernels.intrinsics import copy_8_ids, opaque
 from fst.runtime.kernels.output import copy, copy_few
 from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import MOST_TUNED_IDS, bounds_of, find_words, is_tuned, long_pretoken, pending_of, tuned_of

@@ -17,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.core.prefetch import prefetch
 from fst.machines.segmentation import jieba
 from fst.runtime.kernels.constants import U0, U1, U2
-from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
 from fst.runtime.machines.segmentation.kernels.jieba_model import put_words_and_unknown
 from fst.runtime.machines.segmentation.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between

@@ -28,11 +28,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
+from fst.core.prefetch import prefetch
 from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, LEAF, ROOT, TARGET, VALUE, VALUE_SHIFT, character_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
-from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.unigram.kernels.segments import segment_of, sort_pretokens

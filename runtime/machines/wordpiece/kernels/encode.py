@@ -32,6 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.core.prefetch import prefetch
 from fst.runtime.kernels.constants import (
     FAIL,
     HALF,
@@ -51,7 +52,6 @@ from fst.runtime.kernels.constants import (
     U2,
     U3,
 )
-from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy, put_special_ids
 from fst.runtime.kernels.spans import join_spans, span_of
 from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words

@@ -6,8 +6,9 @@ import numpy as np
 
 from fst.automata.rows import WORD_SYMBOLS
 from fst.core.jit import inlined, part
+from fst.core.prefetch import prefetch
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
-from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
+from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, trailing_zeros
 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # the maximum number of symbols of a word in the table
 FAILED = np.uint64(1 << 63)  # result of a word without a segmentation into tokens; other results are the index after the word's last id
