@@ -6,7 +6,8 @@ search checks. It is a set of acyclic parts, each with a root:
 - the main root reads prefixes and entries; after a prefix, the root of its flag and of the characters that it strips reads the entries with
   this flag;
 - an entry is split before the longest string that one of its suffixes strips. The end of the entry and its suffixes are a part of their own
-  (`_Ending`), which all entries with the same end and the same suffixes share;
+  (`_ending`), which all entries with the same end and the same suffixes share. If there are many suffixes, this part refers to a part for
+  each flag, which entries with other flags share, too;
 - after a word that may begin a compound, the main root reads the next word.
 
 Words with characters from `PART` on, such as rare CJK ideographs, are left out, because these characters have another meaning here.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from fst.compile.sources.transducers.hunspell.casing import Casing
 from fst.compile.sources.transducers.hunspell.endings import by_flag
 from fst.compile.sources.transducers.hunspell.files import Dictionary
 from fst.compile.sources.transducers.hunspell.flags import ONLY_UPPER, Flags
+from fst.compile.sources.transducers.hunspell.matches import ByEnding, Matches
 from fst.errors import UnsupportedError
 from fst.machines.speller.nearest import CASE, END, FIRST_LABEL, JOIN_LABEL, KEY, SIMILAR
 from fst.tables.strings import stored
@@ -36,10 +39,27 @@ JOIN = "\U000f0000"  # in place of a character at the end of a string: a compoun
 PART = 0x30000  # ``PART + k`` at the end of a string: it goes on at the root of part k; at the beginning: the string belongs to part k
 MAX_PARTS = 0xC0000
 MAX_CHARACTERS = 1 << 24  # maximum number of characters of all strings
-MAX_SUFFIXES = 1 << 22  # maximum number of suffixes that are tried for all entries and parts
+MAX_SUFFIXES = 3 << 22  # maximum number of suffixes that are tried; of Debian's dictionaries, Korean takes the most, 7.9 million
+MOST_TOGETHER = 1 << 9  # maximum number of suffixes of several flags in one part
 LEVELS = 2  # the number of suffixes of a word
 
 _Rule = tuple[int, str, Flags]  # the number of characters that a suffix strips, its addition, and its flags
+
+
+class _Rules(NamedTuple):
+    """Suffixes that the words with some end take.
+
+    Attributes:
+        number: the number of this list of suffixes.
+        each: the suffixes.
+        strip: the largest number of characters that one of them strips.
+        flags: the flags of all of them.
+    """
+
+    number: int
+    each: tuple[_Rule, ...]
+    strip: int
+    flags: Flags
 
 
 class WordStrings:
@@ -54,13 +74,14 @@ class WordStrings:
         self.strings: list[str] = []
         self._characters = self._tried = 0
         prefixes, suffixes = ([affix for affix in some if _is_readable(affix.add)] for some in (dictionary.prefixes, dictionary.suffixes))
-        self._suffixes = {flag: _by_condition(some) for flag, some in by_flag(suffixes).items()}
-        self._prefixes = by_flag(prefixes)
+        self._suffixes = {flag: (Matches(some, self._take), ByEnding[_Rules]()) for flag, some in by_flag(suffixes).items()}
+        self._strips = {flag: sorted({prefix.strip for prefix in some}) for flag, some in by_flag(prefixes).items()}
         rules = {item for rule in options.rules for item in rule}
         self._joining = frozenset({options.compound, options.compound_begin, options.compound_middle, *rules} - {0})
         self._parts: dict[tuple[object, ...], str] = {("main",): chr(PART)}
-        self._fitting: dict[tuple[int, str, bool], dict[_Rule, None]] = {}
-        self._reaches = {flag: max(suffix.reach for suffix, _ in suffixes) for flag, suffixes in self._suffixes.items()}
+        self._rules: dict[tuple[_Rule, ...], _Rules] = {}
+        self._possible: dict[tuple[int, str], _Rules] = {}
+        self._unions: dict[tuple[int, ...], _Rules] = {}
         hidden = frozenset({options.forbidden, options.not_suggested, ONLY_UPPER} - {0})
         self._add_prefixes(prefixes)
         for entry in dictionary.entries:
@@ -73,52 +94,101 @@ class WordStrings:
 
     def _add_entry(self, word: str, flags: Flags) -> None:
         """Add an entry to the main root, and to the roots of its prefixes."""
-        rules = self._rules(word, flags, is_whole=True)
-        string = self._ended(word, flags, rules, 1)
+        rules = self._rules_of(word, flags, is_whole=True)
+        string = self._ended(word, self._joins(flags), rules, 1)
         self._add_all(chr(PART), string)
-        for flag in flags.union(*(own for _, _, own in rules)) & self._prefixes.keys() if self._prefixes else ():
-            for strip in {prefix.strip for prefix in self._prefixes[flag] if word.startswith(prefix.strip)}:
+        for flag in flags.union(*(some.flags for some in rules)) & self._strips.keys() if self._strips else ():
+            for strip in filter(word.startswith, self._strips[flag]):
                 root = self._root(("prefix", flag, strip))
                 if len(strip) <= min(map(len, string)) - 1:
                     self._add_all(root, [text[len(strip) :] for text in string])
 
-    def _ended(self, word: str, flags: Flags, rules: Sequence[_Rule], level: int) -> list[str]:
+    def _ended(self, word: str, joins: bool, rules: Sequence[_Rules], level: int) -> list[str]:
         """The strings of a word and of the words that its suffixes make. A word with suffixes goes on in a part of its own."""
         if not rules:
-            return [word, word + JOIN] if self._joins(flags) else [word]
-        place = len(word) - max(strip for strip, _, _ in rules)
-        return [word[:place] + self._ending(word[place:], flags & self._joining, tuple(rules), level)]
+            return [word, word + JOIN] if joins else [word]
+        place = len(word) - max(some.strip for some in rules)
+        return [word[:place] + self._ending(word[place:], joins, rules, level)]
 
-    def _ending(self, end: str, joining: Flags, rules: tuple[_Rule, ...], level: int) -> str:
+    def _ending(self, end: str, joins: bool, rules: Sequence[_Rules], level: int) -> str:
         """The root of a part: the end of a word, and the ends of the words that suffixes make."""
-        key = ("ending", end, bool(joining), rules, level)
+        key = ("ending", end, joins, *(some.number for some in rules), level)
         if key not in self._parts:
             root = self._root(key)
-            self._add_all(root, self._ended(end, joining, (), level))
-            for strip, addition, flags in rules:
-                word = end[: len(end) - strip] + addition
-                more = self._rules(word, flags, is_whole=False) if level < LEVELS else ()
-                self._add_all(root, self._ended(word, flags | joining, [rule for rule in more if rule[0] <= len(word)], level + 1))
+            self._add_all(root, self._ended(end, joins, (), level))
+            if len(rules) == 1:
+                self._add_suffixed(root, end, joins, rules[0], level)
+            else:
+                for some in rules:
+                    place = len(end) - some.strip
+                    self._add(root, end[:place] + self._suffixed(end[place:], joins, some, level))
         return self._parts[key]
+
+    def _suffixed(self, end: str, joins: bool, rules: _Rules, level: int) -> str:
+        """The root of a part: the ends of the words that the suffixes of one flag make."""
+        key = ("suffixed", end, joins, rules.number, level)
+        if key not in self._parts:
+            self._add_suffixed(self._root(key), end, joins, rules, level)
+        return self._parts[key]
+
+    def _add_suffixed(self, root: str, end: str, joins: bool, rules: _Rules, level: int) -> None:
+        self._take(len(rules.each))
+        for strip, addition, flags in rules.each:
+            word = end[: len(end) - strip] + addition
+            more = self._rules_of(word, flags, is_whole=False) if level < LEVELS else ()
+            joined = joins or self._joins(flags)
+            self._add_all(root, self._ended(word, joined, [some for some in more if some.strip <= len(word)], level + 1))
 
     def _joins(self, flags: Flags) -> bool:
         return not self._joining.isdisjoint(flags)
 
-    def _rules(self, word: str, flags: Flags, *, is_whole: bool) -> tuple[_Rule, ...]:
-        """The suffixes that a word takes. Unless `is_whole`, `word` is only the end of the word; any characters may precede it."""
-        found: dict[_Rule, None] = {}
-        for flag in sorted(flags & self._suffixes.keys()):
-            reach = self._reaches[flag]
-            key = flag, word[-reach:] if reach else "", is_whole or len(word) >= reach
-            if key not in self._fitting:
-                edge, is_known = key[1][::-1], key[2]
-                fitting = (rules for suffix, rules in self._suffixes[flag] if _fits(suffix, edge, is_known))
-                self._fitting[key] = dict.fromkeys(chain.from_iterable(fitting))
-            found.update(self._fitting[key])
-            self._tried += 1 + len(self._fitting[key])
+    def _rules_of(self, word: str, flags: Flags, *, is_whole: bool) -> Sequence[_Rules]:
+        """The suffixes that a word takes, together if they are few, otherwise those of each flag. Unless `is_whole`, `word` is only the end
+        of the word; any characters may precede it.
+        """
+        names = sorted(flags & self._suffixes.keys())
+        self._take(len(names))
+        found = [rules for flag in names if (rules := self._fitting_of(flag, word, is_whole)).each]
+        if len(found) < 2 or sum(len(some.each) for some in found) > MOST_TOGETHER:
+            return found
+        key = (*(some.number for some in found),)
+        if key not in self._unions:
+            self._unions[key] = self._numbered(chain.from_iterable(some.each for some in found))
+        return [self._unions[key]]
+
+    def _fitting_of(self, flag: int, word: str, is_whole: bool) -> _Rules:
+        """The suffixes of a flag that a word takes."""
+        matches, known = self._suffixes[flag]
+        end = word[-matches.reach :] if matches.reach else ""
+        if not is_whole and len(word) < matches.reach:
+            if (flag, end) not in self._possible:
+                self._possible[flag, end] = self._listed(matches.possible(end[::-1]))
+            return self._possible[flag, end]
+        found = known.get(end)
+        if found is None:
+            suffixes, decisive = matches.of(end[::-1])
+            found = self._listed(suffixes)
+            known.put(end, decisive, found)
+        return found
+
+    def _listed(self, suffixes: Iterable[Affix]) -> _Rules:
+        """A list of suffixes."""
+        return self._numbered((len(suffix.strip), suffix.add, suffix.flags) for suffix in suffixes)
+
+    def _numbered(self, rules: Iterable[_Rule]) -> _Rules:
+        """A list of suffixes; equal lists have the same number."""
+        each = (*dict.fromkeys(rules),)
+        self._take(len(each))
+        if each not in self._rules:
+            strip, flags = max((rule[0] for rule in each), default=0), frozenset[int]().union(*(own for _, _, own in each))
+            self._rules[each] = _Rules(len(self._rules), each, strip, flags)
+        return self._rules[each]
+
+    def _take(self, tried: int) -> None:
+        """Count suffixes that are tried."""
+        self._tried += tried
         if self._tried > MAX_SUFFIXES:
             raise UnsupportedError(f"the words have more than {MAX_SUFFIXES:,} suffixes; expected fewer")
-        return (*found,)
 
     def _root(self, key: tuple[object, ...]) -> str:
         if len(self._parts) == MAX_PARTS:
@@ -139,20 +209,6 @@ class WordStrings:
 def _is_readable(text: str) -> bool:
     """Whether a text has no characters from `PART` on."""
     return text.isascii() or ord(max(text)) < PART
-
-
-def _by_condition(suffixes: Iterable[Affix]) -> list[tuple[Affix, list[_Rule]]]:
-    """The suffixes with the same condition: the first of them, and all as rules."""
-    found: dict[tuple[object, ...], tuple[Affix, list[_Rule]]] = {}
-    for suffix in suffixes:
-        same = found.setdefault((suffix.condition, suffix.strip, suffix.may_lack_last), (suffix, []))
-        same[1].append((len(suffix.strip), suffix.add, suffix.flags))
-    return [*found.values()]
-
-
-def _fits(suffix: Affix, edge: str, is_known: bool) -> bool:
-    """Whether a word takes a suffix, given its last characters in reverse; unless `is_known`, other characters may come before them."""
-    return suffix.fits(edge) if is_known else all(suffix.allows(char, place) for place, char in enumerate(edge[: suffix.reach]))
 
 
 def automaton_of(strings: Sequence[str]) -> Arcs:

@@ -178,6 +178,18 @@ def test_labels_of_replacements_are_bounded(tmp_path: Path) -> None:
     assert small._near_words._search("a" * 100, BUDGETS[0]) is None
 
 
+@pytest.mark.parametrize("more", ["", COMPOUNDS], ids=["affixes", "compounds"])
+def test_parts_of_flags_have_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
+    """If the suffixes of each flag are a part of their own, suggestions are the same as if those of several flags are one part."""
+    monkeypatch.setattr("fst.compile.machines.speller.nearest.MOST_TOGETHER", 0)
+    apart = fst.Speller(speller(written(tmp_path, AFFIXES + more)))
+    monkeypatch.undo()
+    small = fst.Speller(speller(written(tmp_path, AFFIXES + more)))
+    assert apart._table.near_starts.tolist() != small._table.near_starts.tolist()
+    for word in misspellings(random.Random(4), ["phased", "shopers", "unwalkers", "kidney"], 25):
+        assert apart._near_words.suggestions(word, 9) == small._near_words.suggestions(word, 9), word
+
+
 def test_too_many_words_give_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary with too many combinations of affixes is compiled without suggestions, with a warning."""
     monkeypatch.setattr("fst.compile.machines.speller.nearest.MAX_SUFFIXES", 3)

@@ -27,10 +27,23 @@ class Matches:
         """The affixes that a word takes; and the number of characters from the edge that decide this, or `ALL`. `edge`: the first `reach`
         characters from the edge, or the entire word in this order.
         """
+        left, reach, place = self._read(edge)
+        if reach <= place:
+            return left, place
+        return [affix for affix in left if affix.least <= place], ALL
+
+    def possible(self, edge: str) -> Sequence[Affix]:
+        """The affixes that a word may take whose first characters from the edge are `edge`, fewer than `reach`."""
+        return self._read(edge)[0]
+
+    def _read(self, edge: str) -> tuple[Sequence[Affix], int, int]:
+        """The affixes that the first characters of an edge allow; their largest reach; and the number of characters that
+        were read.
+        """
         left, reach = self._left[""]
         for place, char in enumerate(edge):
             if place >= reach:
-                return left, place
+                return left, reach, place
             key = edge[: place + 1]
             found = self._left.get(key)
             if found is None:
@@ -39,9 +52,7 @@ class Matches:
                 found = (left, reach) if len(some) == len(left) else (some, _reach(some))
                 self._left[key] = found
             left, reach = found
-        if reach <= len(edge):
-            return left, len(edge)
-        return [affix for affix in left if affix.least <= len(edge)], ALL
+        return left, reach, len(edge)
 
 
 def _reach(affixes: Sequence[Affix]) -> int:
