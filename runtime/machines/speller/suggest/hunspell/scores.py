@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
 
 def ngrams(size: int, word: str, other: str, *, is_weighted: bool = False) -> int:
     """The number of strings of `word` with at most `size` characters that `other` contains; strings that it lacks count less if the score
@@ -50,7 +54,7 @@ def common_places(word: str, other: str) -> tuple[bool, bool]:
     return len(different) < min(len(word), len(other)), is_swap
 
 
-class Best:
+class Best(Generic[Item]):
     """The items with the best scores, in Hunspell's places: a new item takes the place of the first item of the lowest score.
 
     Args:
@@ -59,7 +63,7 @@ class Best:
 
     def __init__(self, size: int) -> None:
         self.scores = [-100 * place for place in range(size)]
-        self.items: list[object | None] = [None] * size
+        self.items: list[Item | None] = [None] * size
         self._place = size - 1
 
     @property
@@ -67,7 +71,7 @@ class Best:
         """The score that a new item must exceed."""
         return self.scores[self._place]
 
-    def add(self, score: int, item: object) -> None:
+    def add(self, score: int, item: Item) -> None:
         """Add an item, if its score is better than that of another item."""
         if score > self.lowest:
             self.scores[self._place], self.items[self._place] = score, item

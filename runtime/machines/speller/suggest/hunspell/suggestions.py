@@ -36,7 +36,7 @@ class HunspellWords:
         options, dictionary = table.named_options, table.metadata.dictionary
         if dictionary.hints is None:
             raise UnsupportedError("the table has no suggestions; compile it with suggestions=True, or without --no-suggestions")
-        names = ("LANG hu", options.is_hungarian), ("COMPLEXPREFIXES", options.complex_prefixes), ("PHONE", dictionary.hints.phonetic)
+        names = ("LANG hu", options.is_hungarian), ("COMPLEXPREFIXES", options.complex_prefixes)
         for name in (name for name, is_set in names if is_set):
             raise UnsupportedError(f"the dictionary has {name}; expected one without for style='hunspell'; use style='nearest'")
         self.hints, self.letters, self.defined = dictionary.hints, Letters(table), int(options.defined)
