@@ -24,7 +24,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from fst.compile.patterns import properties
-from fst.compile.patterns.code_points import Set, complement, intersection, of_text, union
+from fst.compile.patterns.code_points import Set, complement, intersection, members, of_text, union
 from fst.compile.patterns.sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Dialect, Flags, SetParser
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
 from fst.errors import UnsupportedError, quoted
@@ -32,6 +32,7 @@ from fst.errors import UnsupportedError, quoted
 WORD_EDGES = ("<", ">", "b{")  # escapes for word edges in fancy-regex
 MAX_COUNT = 1000  # the maximum of the numbers in a quantifier such as {2,3}
 MAX_PATTERN = 1 << 14  # the maximum length in characters; parsing takes up to 0.2 ms per character
+MOST_REPEATED = 64  # the maximum number of characters in a group that a back-reference repeats, because each becomes an alternative
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
 END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)
@@ -104,8 +105,27 @@ class Parser(SetParser):
         return (parts[0] if len(parts) == 1 else Sequence(tuple(parts))), flags
 
     def repeated(self, flags: Flags) -> Node:
-        """Read an atom and its quantifiers. A second quantifier is allowed only in Oniguruma, and only after braces."""
-        node, possible = self.atom(flags), 2
+        """Read an atom and its quantifiers, or a group of one character and a back-reference directly after it."""
+        number = self.captured + 1 if self.follows("(") and not self.follows("(?") else 0
+        node = self.atom(flags)
+        if number and isinstance(node, Characters) and self.oniguruma and not flags.ignore_case and self.skip(f"\\{number}"):
+            return self.repeated_again(node, flags, number)
+        return self.with_quantifiers(node, flags)
+
+    def repeated_again(self, node: Characters, flags: Flags, number: int) -> Node:
+        """Read the quantifiers of a back-reference to a set of characters. The result has an alternative for each character."""
+        chars, place, parts = members(node.edges), self.place, list[Node]()
+        if len(chars) > MOST_REPEATED or self.peek().isdigit():
+            raise self.refused(f"the back-reference \\{number}")
+        for code in chars.tolist():
+            self.place = place
+            char = Characters(of_text(chr(code)))
+            parts.append(Sequence((char, self.with_quantifiers(char, flags))))
+        return Choice(tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def with_quantifiers(self, node: Node, flags: Flags) -> Node:
+        """Read the quantifiers of a node. A second quantifier is allowed only in Oniguruma, and only after braces."""
+        possible = 2
         while True:
             while self.whitespace(flags):
                 pass
@@ -191,6 +211,7 @@ class Parser(SetParser):
     def group(self, flags: Flags) -> Node:
         """Read a group after its opening parenthesis."""
         if not self.skip("?"):
+            self.captured += 1
             return self.closed(flags)
         for sign, build in LOOKS.items():
             if self.skip(sign):

@@ -32,11 +32,16 @@ class Flags:
 
 
 class SetParser:
-    """A parser of escapes and brackets in a pattern; `place` is the index of the next character."""
+    """A parser of escapes and brackets in a pattern.
+
+    Attributes:
+        place: the index of the next character.
+        captured: the number of groups that were read, except groups with a name or options.
+    """
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
-        self.place = self.depth = 0
+        self.place = self.depth = self.captured = 0
         word = properties.kept(dialect, "word")
         self.bare_word, self.bracket_word = word, properties.kept("oniguruma", "bracket_word") if self.oniguruma else word
 

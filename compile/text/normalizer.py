@@ -68,7 +68,7 @@ def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | N
     if not maps:
         return part
     edit, normal = edit_of(part), normalization(maps)
-    if not isinstance(edit, Edit) or edit.kind not in (REPLACE, RUNS):
+    if not isinstance(edit, Edit) or edit.kind not in (REPLACE, RUNS) or (edit.kind == RUNS and (edit.string or edit.left or edit.right)):
         return None
     taken, content = _taken(edit), np.array([*map(ord, edit.content)], np.int64)
     decomposed = _present(normal.first.apply(content))

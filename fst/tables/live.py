@@ -80,6 +80,8 @@ def exported_text(source: Any) -> tuple[str, dict[str, Any]]:
         raise UnsupportedError("split_special_tokens is True; expected False: a table finds special tokens in every text")
     if inner is source:
         return source.to_str(), {}
+    if hasattr(source, "_switch_to_input_mode") and not source._in_target_context_manager:
+        source._switch_to_input_mode()  # each call does so first; SeamlessM4T begins in the mode of targets
     length = source.model_max_length
     named = {name: str(token) for name, token in source.special_tokens_map.items() if isinstance(token, str)}
     return inner.to_str(), {

@@ -9,6 +9,7 @@ Example: edits of five characters with the spans 0–1, 1–2, 2–3, 3–4 and 
     edit                                  text       new text   spans of its characters
     REPLACE, string "bc", content "--"    "abcd "    "a--d "    0–1, 2–3, 2–3, 3–4, 4–5: both hyphens have the span of "c"
     RUNS of spaces, content " "           "a   b"    "a b"      0–1, 3–4, 4–5: the space has the span of the last one
+    the same, string "b", content "b"     "a   b"    "ab"       0–1, 4–5: the run is replaced together with the string after it
     STRIP, left and right                 " ab  "    "ab"       1–2, 2–3
     PREPEND, content "▁"                  "ab"       "▁ab"      0–1, 0–1, 1–2
     SPACES, left and right                "  a b"    " a b"     2–2, 2–3, 3–4, 4–5: the added space follows the removed ones
@@ -24,7 +25,7 @@ from typing import Any
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.text.charsmap import CHARSMAP, Charsmap
 from fst.text.composition import Place
-from fst.text.whitespace import SPACE
+from fst.text.whitespace import BREAK, SPACE
 
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
 ALL_KINDS = (*KINDS, CHARSMAP)
@@ -40,13 +41,13 @@ class Edit:
 
     Attributes:
         kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
-            each `string` by `content`, from the left. `RUNS`: replace each maximal run of the characters in `runs` by `content`. `SPACES`:
-            change spaces like ``sentencepiece``, see `_spaced`.
-        left, right: whether the left end and the right end are stripped. For `SPACES`, `left` is whether a space is added before the text;
-            `right` is whether spaces at both ends, and each `string` at the right end, are removed, and each run of spaces
-            becomes one space.
+            each `string` by `content`, from the left. `RUNS`: replace each maximal run of the characters in `runs`, together with the
+            `string` after it, by `content`. `SPACES`: change spaces like ``sentencepiece``, see `_spaced`.
+        left, right: whether the left end and the right end are stripped. For `RUNS`, whether a run must begin and end a line. For
+            `SPACES`, `left` is whether a space is added before the text; `right` is whether spaces at both ends, and each `string` at the
+            right end, are removed, and each run of spaces becomes one space.
         content: the inserted text. For `SPACES`, the text that is added at the end: a space or nothing.
-        string: the replaced text.
+        string: the replaced text. For `RUNS`, it may be empty.
         runs: the set of characters for `RUNS`, as ranges of code points (first, last).
         least: the minimum number of characters in a replaced run.
     """
@@ -81,6 +82,8 @@ class Edit:
             raise ValueError("an edit replaces nothing")
         if edit.kind == RUNS and edit.triggers is None:
             raise ValueError(f"the runs of an edit have more than {MAX_SHORTEST} shortest strings")
+        if edit.kind == RUNS and not edit.is_apart:
+            raise ValueError("the runs of an edit may contain a line break at their edges, or the string after them")
         if edit.kind == SPACES and edit.content not in ("", SPACE):
             raise ValueError("the content of an edit of spaces is not a space or an empty string")
         return edit
@@ -136,12 +139,29 @@ class Edit:
         """The spans in a text of the strings that the edit replaces."""
         at = 0
         while at < len(text):
-            end = at + len(self.string) if self.kind == REPLACE and text.startswith(self.string, at) else at
+            end = at
             while self.kind == RUNS and end < len(text) and self.holds(ord(text[end])):
                 end += 1
-            if end - at >= (self.least if self.kind == RUNS else 1):
+            is_run = self.kind == REPLACE or (end - at >= self.least and self._is_at_edges(text, at, end))
+            if is_run and text.startswith(self.string, end):
+                end += len(self.string)
                 yield at, end
             at = max(end, at + 1)
+
+    def _is_at_edges(self, text: str, begin: int, end: int) -> bool:
+        """Whether a run begins and ends a line as far as the edit requires this."""
+        begins = begin == 0 or text[begin - 1] == BREAK
+        ends = end == len(text) or text[end] == BREAK
+        return (begins or not self.left) and (ends or not self.right)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each match of `RUNS` takes a maximal run: the next character, or the end of a line, is never in `runs`. Whitespace
+        precedes `string`, so that no border of a text (`last_border`) lies in a match.
+        """
+        follows = BREAK * (self.left or self.right) + self.string[:1]
+        is_white = all(chr(code) in WHITE_SPACE for first, last in self.runs for code in range(first, last + 1))
+        return not any(self.holds(ord(char)) for char in follows) and (is_white or not self.string)
 
     def holds(self, code: int) -> bool:
         """Whether a character belongs to `runs`."""
@@ -152,7 +172,7 @@ class Edit:
         """Runs of characters that the edit may change, even if such a character occurs alone."""
         if self.kind == SPACES and self.right:
             return [(ord(char), ord(char)) for char in self.string[-1:] if char != SPACE]
-        if self.kind != RUNS or self.least > 1:
+        if self.kind != RUNS or self.least > 1 or self.string:
             return []
         kept = ord(self.content) if len(self.content) == 1 else -1
         parts = [part for first, last in self.runs for part in ((first, min(last, kept - 1)), (max(first, kept + 1), last))]
@@ -171,27 +191,27 @@ class Edit:
             return [SPACE * 2]
         if self.kind != RUNS:
             return []
-        if self.least == 1:
+        if self.least == 1 and not self.string:
             return [self.content * 2] if len(self.content) == 1 else []
         count = sum(last - first + 1 for first, last in self.runs)
         if count > MAX_SHORTEST or count**self.least > MAX_SHORTEST:
             return None
         chars = [chr(code) for first, last in self.runs for code in range(first, last + 1)]
-        return ["".join(string) for string in product(chars, repeat=self.least)]
+        return ["".join(run) + self.string for run in product(chars, repeat=self.least)]
 
     @property
     def reach(self) -> int:
         """Upper bound on the number of bytes around a character that decide whether the edit changes it."""
         if self.kind == SPACES:
             return 4 * self.right
-        return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
+        return _size(self.string) + 4 * self.least * (self.kind == RUNS) if self.kind in (REPLACE, RUNS) else 0
 
     @property
     def expansion_bound(self) -> int:
         """The maximum number of output bytes per input byte."""
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):
-            return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
+            return max(1, -(-size // (_size(self.string) + self.least * (self.kind == RUNS))))
         return 1 + size if self.kind == PREPEND else 1 + self.left + size
 
 

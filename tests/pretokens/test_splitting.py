@@ -48,11 +48,14 @@ DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"\p{Script=Greek}", "aα", None, ["α"]),
     (r"\x41\x{42}C", "ABC", ["ABC"], ["ABC"]),
     (r"a{,2}b", "aab", ["aab"], ["aab"]),
+    (r"([ab!])\1*", "aab!!", ["aa", "b", "!!"], None),
+    (r"(x)|([ab])\2{2}", "xaaabb", ["x", "aaa"], None),
 ]
 # Refused patterns, each with the construct that its message contains.
 REFUSED = {
     r"a*": "can match nothing",
-    r"(a)\1": r"the back-reference \\1",
+    r"(ab)\1": r"the back-reference \\1",
+    r"(\w)\1": r"the back-reference \\1",
     r"\Ga": r"\\G",
     r"a\K": r"\\K",
     r"\Xa": r"\\X",
@@ -99,7 +102,6 @@ REFUSED_ROWS = {
     "a look-ahead that depends on more than one character after the match": 15,
     "an empty match cuts without a piece": 1,
     "more than 4,096 states": 14,
-    "the back-reference \\1": 16,
 }
 
 

@@ -72,6 +72,32 @@ def test_family(name: str, tmp_path: Path) -> None:
     assert other.decode_batch(found) == own.decode_batch([encoding.ids for encoding in expected])
 
 
+@pytest.mark.slow
+def test_nougat(tmp_path: Path) -> None:
+    """A first split that removes a string after NFKC, and a split with a back-reference, cut texts as in `tokenizers`; a longer string as
+    the pattern of a split, as Nougat's class makes one, is refused.
+    """
+    document = json.loads(library("transformers").NougatTokenizer().backend_tokenizer.to_str())
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match="more than one character decides whether a match begins"):
+        tokenizer(path)
+    splits = document["pre_tokenizer"]["pretokenizers"]
+    splits[2]["pattern"] = {"Regex": splits[2]["pattern"]["String"]}
+    path.write_text(json.dumps(trained(document)), encoding="utf-8")
+    own, other = Reference.from_file(str(path)), fst.Tokenizer(tokenizer(path))
+    own.no_padding()
+    own.no_truncation()
+    removed, draw = splits[0]["pattern"]["String"], random.Random(0)
+    parts = [*PARTS, *[removed] * 20, removed[:11], removed[3:], "==", "##!", "((", "\u2126", "\u03a9", "12"]
+    rows = ["".join(draw.choices(parts, k=draw.randrange(12))) for _ in range(300)]
+    found = other.encode_batch(rows, offsets=True)
+    assert found.offsets is not None
+    expected = own.encode_batch(rows)
+    assert [ids.tolist() for ids in found] == [encoding.ids for encoding in expected]
+    assert [*map(tuple, found.offsets.tolist())] == [span for encoding in expected for span in encoding.offsets]
+
+
 @pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 40))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
     """A folder that names the class, and the tokenizer that AutoTokenizer makes from it, both compile with the same ids, names and

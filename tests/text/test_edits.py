@@ -40,6 +40,9 @@ CASES: dict[str, tuple[Json, str, bool, bool]] = {
     "composed twice": (in_turn(NFKC, replaced("", r"\s+"), NFC, prepend("_")), "all", True, False),
     "ordered twice": (in_turn(NFKD, replaced(" ", r"\s+"), {"type": "StripAccents"}, NFC), "all", False, True),
     "runs": (in_turn(replaced("b", "[ab]{2,}"), LOWER, replaced("", "x++"), replaced("<>", "e+")), "all", True, False),
+    "strings after blanks": (in_turn(NFKC, RIGHT, replaced("a", " +a"), replaced("", "^a+$"), replaced("_", " {2,}")), "all", False, False),
+    "edges of lines": (in_turn(replaced("<>", "^[ x]+"), replaced("", "[ab]{2,}$"), LOWER), "raw", True, False),
+    "strings after white space": (in_turn(LEFT, replaced("<>", "[ \t]{2,}xe"), replaced("", "\u3000+世")), "all", False, True),
 }
 each_case = pytest.mark.parametrize("name", thinned(CASES, 8))
 BITS = (
@@ -95,6 +98,9 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
         (replaced("", "a{2,3}"), "expected a String, a set"),
         (replaced("", "(?:ab)+"), "expected a String, a set"),
         (replaced("", r"\w{2,}"), "too many strings"),
+        (replaced("", "a+b"), "expected a String, a set"),
+        (replaced("", r"^\s+"), "expected a String, a set"),
+        (replaced("", "x+$b"), "expected a String, a set"),
         ({"type": "Replace", "pattern": {"Regex": 5}, "content": " "}, "expected a String, a set"),
         (to("", ""), "expected a String, a set"),
         (prepend("x" * 257), "more than 256 bytes"),
@@ -129,6 +135,9 @@ HARM: list[tuple[Json, str]] = [
     ({"content": "x" * 257}, "at most 256 bytes"),
     ({"content": "\ud800"}, "surrogates not allowed"),
     ({"string": ""}, "replaces nothing"),
+    ({"kind": "runs", "runs": [[97, 97]], "string": "b"}, "may contain a line break"),
+    ({"kind": "runs", "runs": [[32, 32]], "string": " a"}, "may contain a line break"),
+    ({"kind": "runs", "runs": [[9, 10]], "right": True, "string": ""}, "may contain a line break"),
     ({"runs": [[5, 4]]}, "other than runs"),
     ({"runs": [[0, 0x110000]]}, "other than runs"),
     ({"runs": [[0xD800, 0xD900]]}, "other than runs"),

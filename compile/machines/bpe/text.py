@@ -16,6 +16,7 @@ from fst.compile.patterns.tree import Characters, LookAhead, LookBehind, walk
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.automata import at_edges
 from fst.compile.pretokens.forced_boundaries import between_bytes, between_merges
+from fst.compile.pretokens.removed_strings import marked
 from fst.compile.pretokens.sequences import chained, in_sequence, last_apart, with_gaps
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
@@ -56,6 +57,7 @@ def text_of(source: Source[BpeModel]) -> Text:
 
 def text_of_bytes(text: TextPipeline, added: AddedTokens, longest: Iterable[bytes] | None = None) -> Text:
     """Compile the text pipeline of a byte-level BPE; `longest`: the tokens of a longest match, which determine where texts are cut."""
+    text = TextPipeline(*marked(text.normalizers, text.pre_tokenizers, added))
     if longest is not None:
         added, by, split = _text_by(text, added, text.normalizers)
         return added, by, between_bytes(longest) or split

@@ -7,7 +7,8 @@ The edits are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled
 from __future__ import annotations
 
 from fst.compile.patterns import code_points, parser
-from fst.compile.patterns.code_points import SURROGATES
+from fst.compile.patterns.code_points import SURROGATES, members
+from fst.compile.patterns.parser import END_OF_LINE, START_OF_LINE
 from fst.compile.patterns.tree import Atomic, Characters, Node, Repeat, Sequence
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
@@ -45,16 +46,31 @@ def _replacement(part: Component) -> Edit:
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form == "String" and isinstance(spelling, str) and spelling:
         return Edit(REPLACE, content=content, string=spelling)
-    found = _run(parser.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
-    if found is None:
-        expected = "expected a String, a set of characters or a run of one set; write several normalizers"
+    edit = _runs(parser.parse(spelling), content) if form == "Regex" and isinstance(spelling, str) else None
+    if edit is None:
+        expected = "expected a String, a set of characters, or a run of one set; write several normalizers"
         raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: {expected}")
-    edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))
-    runs = tuple((first, end - 1) for first, end in edges.reshape(-1, 2).tolist())
-    edit = Edit(RUNS, content=content, runs=runs, least=found[1])
-    if len(runs) > MAX_RUNS or edit.least > MAX_STRING or edit.triggers is None:
+    if len(edit.runs) > MAX_RUNS or edit.least > MAX_STRING or edit.triggers is None:
         raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}, which are too many strings")
     return edit
+
+
+def _runs(tree: Node, content: str) -> Edit | None:
+    """The edit for a pattern that matches greedy runs of one set, with ``^`` before or ``$`` after them, or runs of whitespace and a string
+    after them, such as ``^▁+$`` and `` +▁``; None for other patterns.
+    """
+    parts = tree.parts if isinstance(tree, Sequence) else (tree,)
+    begins, ends = parts[:2] == START_OF_LINE.parts, parts[-1:] == (END_OF_LINE,)
+    first, *others = parts[2 * begins : len(parts) - ends] or [tree]
+    chars = [members(part.edges) for part in others if isinstance(part, Characters)]
+    found = _run(first)
+    if found is None or [len(codes) for codes in chars] != [1] * len(others):
+        return None
+    edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))
+    runs = tuple((first, end - 1) for first, end in edges.reshape(-1, 2).tolist())
+    string = "".join(chr(codes[0]) for codes in chars)
+    edit = Edit(RUNS, begins, ends, content, string, runs, found[1])
+    return edit if edit.is_apart else None
 
 
 def _run(node: Node) -> tuple[code_points.Set, int] | None:

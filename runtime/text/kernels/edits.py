@@ -19,8 +19,9 @@ from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.text import arguments, charsmap, stops
 from fst.text import edits as of
 from fst.text.arguments import CONTENT, CONTENT_END, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
+from fst.text.whitespace import BREAK
 
-WHITE = np.uint8(arguments.WHITE)
+WHITE, BREAK_BYTE = np.uint8(arguments.WHITE), np.uint8(ord(BREAK))
 STOPS_SIZE = np.uint64(stops.SIZE)
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
     np.uint64(of.ALL_KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE, of.SPACES, charsmap.CHARSMAP)
@@ -62,23 +63,36 @@ def holds(row, code, runs):
 
 
 @inlined
-def length_at(row, text, at, stop, edits):
-    """Find how many bytes an edit replaces at a position."""
-    if row[KIND] == REPLACE:
-        size = row[STRING_END] - row[STRING]
-        if size > stop - at:
-            return U0
-        for index in range(size):
-            if text[at + np.uint64(index)] != edits.strings[row[STRING] + np.uint64(index)]:
-                return U0
-        return size
+def has_string(row, text, at, stop, edits):
+    """Whether an edit's string is found at a position."""
+    size, index = row[STRING_END] - row[STRING], U0
+    if size > stop - at:
+        return False
+    while index < size and text[at + index] == edits.strings[row[STRING] + index]:
+        index += U1
+    return index == size
+
+
+@inlined
+def is_at_edges(row, text, at, end, stop):
+    """Whether a run begins and ends a line as far as an edit requires this."""
+    begins = not row[LEFT] or at == U0 or text[at - U1] == BREAK_BYTE
+    return begins and (not row[RIGHT] or end == stop or text[end] == BREAK_BYTE)
+
+
+@inlined
+def match_of(row, text, at, stop, edits):
+    """Find how many bytes an edit reads at a position, and whether it replaces them."""
     end, count = at, U0
-    while end < stop:
+    while row[KIND] != REPLACE and end < stop:
         code, after = code_at(text, end)
         if not holds(row, code, edits.runs):
             break
         end, count = after, count + U1
-    return end - at if count >= row[LEAST] else U0
+    is_run = row[KIND] == REPLACE or (count >= row[LEAST] and is_at_edges(row, text, at, end, stop))
+    if is_run and has_string(row, text, end, stop, edits):
+        return end + (row[STRING_END] - row[STRING]) - at, True
+    return end - at, False
 
 
 @inlined
@@ -94,8 +108,8 @@ def replace(row, table, text, end, own, edits, into, places):
     at = copied = index = filled = written = U0
     while at < end:
         at = next_stop(text, at, end, edits.stops, table)
-        length = length_at(row, text, at, end, edits) if at < end else U0
-        if length:
+        length, is_match = match_of(row, text, at, end, edits) if at < end else (U0, False)
+        if is_match:
             filled, written, index = copy_more(text, copied, at, own, index, into, filled, places, written)
             index += count_characters(text, at, at + length) if len(own) else U0
             filled, written = put_content(row, index - U1, own, edits.strings, into, filled, places, written)
@@ -133,12 +147,7 @@ def stands_at_end(row, text, end, edits):
     if end and text[end - U1] == SPACE_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
-    if size > end:
-        return U0
-    for index in range(size):
-        if text[end - size + np.uint64(index)] != edits.strings[row[STRING] + np.uint64(index)]:
-            return U0
-    return size
+    return size if size <= end and has_string(row, text, end - size, end, edits) else U0
 
 
 @inlined

@@ -13,7 +13,7 @@ from fst.pretokens.token_letters import fallback
 FAMILIES = {
     "WordPiece": "Bert DPRQuestionEncoder Funnel LayoutLMv2 Lxmert MPNet MobileBert Splinter",
     "BPE over bytes": "Bart Blenderbot Cohere Deberta Esmc GPT2 GPTNeoX LED LayoutLMv3 Luke Mvp Qwen2 Qwen3_5 Roberta Whisper",
-    "BPE over characters": "CodeLlama Gemma Herbert Llama Nllb OpenAIGPT Reformer Siglip2 Tipsv2",
+    "BPE over characters": "CodeLlama Gemma Herbert Llama Nllb OpenAIGPT Reformer SeamlessM4T Siglip2 Tipsv2",
     "Unigram": "Albert Barthez BigBird Camembert DebertaV2 FNet Lasr LayoutXLM MBart MBart50 "
     "MLuke RemBert T5 Udop VideoPrism XGLM XLMRoberta XLNet",
 }
