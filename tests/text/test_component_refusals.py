@@ -52,7 +52,7 @@ MANY_RUNS = {"type": "Split", "pattern": {"Regex": RUNS}, "behavior": "Isolated"
         (
             [{"type": "Replace", "pattern": {"Regex": r"[^\w\s]"}, "content": "b" * 62}],
             [BERT],
-            "up to 62 symbols of each of 969,422 characters; at most 25 are possible",
+            "up to 62 symbols of each of 969,422 characters; at most 8 are possible",
         ),
         ([replaced("a", "b" * 10**6)], [BERT], r"normalizers make 1,000,000 symbols of U\+0061; at most 62 are possible"),
         ([{"type": "Replace", "pattern": {"Regex": "[^a]"}, "content": "b" * 10**6}], [BERT], "normalizers make 1,000,000 symbols"),

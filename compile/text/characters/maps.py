@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 
 MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image: a stored row contains two more numbers; U+FDFA decomposes into 18 symbols
 MAX_SYMBOLS = 24 << 20  # maximum size of the images of a map, with padding: enough for images of 18 symbols of all code points
+MAX_MADE = 8 << 20  # the same without padding: 8 symbols of 969,422 characters take 1.4 GB and some seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Map:
     def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
         """Make a map from all sources to the same list."""
         _need_short(sources, np.full(len(sources), len(listed)))
-        _need_small(len(sources), len(listed))
+        _need_small(len(sources), len(listed), MAX_MADE)
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
@@ -91,7 +92,9 @@ class Map:
         sizes = np.bincount(row, each, len(changed)).astype(np.int64)
         width = max(first.shape[1], int(sizes.max(initial=1)))
         _need_short(sources[changed], sizes)
-        _need_small(len(sources), width)
+        _need_small(len(sources), width, MAX_SYMBOLS)
+        made = np.count_nonzero(first >= 0) - len(row) + int(sizes.sum())
+        _need_small(len(sources), made // max(len(sources), 1), MAX_MADE)
         images = np.full((len(sources), width), -1, np.int32)
         images[:, : first.shape[1]] = first
         images[changed] = -1
@@ -110,10 +113,10 @@ def _need_short(sources: Ints, sizes: Ints) -> None:
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")
 
 
-def _need_small(sources: int, width: int) -> None:
+def _need_small(sources: int, width: int, most_symbols: int) -> None:
     """Raise an error if the images of a map would be too large, before memory is allocated for them."""
-    if sources * width > MAX_SYMBOLS:
-        most = f"at most {MAX_SYMBOLS // sources:,} are possible for so many"
+    if sources * width > most_symbols:
+        most = f"at most {most_symbols // sources:,} are possible for so many"
         raise UnsupportedError(f"normalizers make up to {width:,} symbols of each of {sources:,} characters; {most}; shorten the content")
 
 
