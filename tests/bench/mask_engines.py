@@ -349,17 +349,24 @@ class Worker:
                 walked(guide, engine.bits, ids, end_id, {}, [])
                 left -= len(ids)
             while left > 0:
-                guide.begin()
-                for _ in range(min(left, RUN)):
-                    guide.fill()
-                    left -= 1
-                    allowed = np.flatnonzero(np.unpackbits(engine.bits.view(np.uint8), bitorder="little"))
-                    few = single[(engine.bits[single >> 5] >> (single & 31).astype(np.uint32) & 1).astype(bool)]
-                    some = few if len(few) and draw.random() < 0.6 else allowed[allowed != end_id]
-                    if not len(some) or not guide.take(int(draw.choice(some))):
-                        break
+                left -= self._wander(guide, min(left, RUN), single, draw)
             gc.collect()
             return _allocated() - before
+
+    def _wander(self, guide: Guide, most: int, single: NDArray[np.int64], draw: np.random.Generator) -> int:
+        """Walk at most `most` random tokens from the start, often of a single byte; return the number of masks. No array outlives the walk:
+        it would count as memory of the guide.
+        """
+        bits, end_id = self._engine.bits, self._vocabulary.end_id
+        guide.begin()
+        for count in range(1, most + 1):
+            guide.fill()
+            allowed = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+            few = single[(bits[single >> 5] >> (single & 31).astype(np.uint32) & 1).astype(bool)]
+            some = few if len(few) and draw.random() < 0.6 else allowed[allowed != end_id]
+            if not len(some) or not guide.take(int(draw.choice(some))):
+                return count
+        return most
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
