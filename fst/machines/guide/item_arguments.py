@@ -86,7 +86,7 @@ class Work(NamedTuple):
         found: int64[n], the items of a set that is closed; stamps, slots: int64[2ᵐ], at least twice as long, a table of hashes of them.
         calls: int64[n, 2], the called part, and the item after the call.
         row: int64[n], items or cells of a new set.
-        marks: int64[257], for each byte, the number of ranges of arcs that begin there, less that of the ranges that end just before it.
+        marks: int64[257], 1 for each byte where a range of arcs begins, or that follows the end of one; else 0.
         path: int64[longest token + 1], the set after each number of bytes.
         members, initials: uint64[4], sets of first bytes: of the characters of a class, and of those that lead into its loop.
         chain: int64[MAX_CHAIN + 1], the chain of a class.

@@ -230,8 +230,8 @@ def expand(number, parts, pool, steps, work):
     row, arcs = np.int64(work.counts.rows), np.int64(work.counts.arcs)
     if row == len(steps.targets):
         return np.int64(NO_ROW)
-    for byte in range(len(work.marks)):
-        work.marks[byte] = 0
+    for byte in range(256):
+        steps.targets[row, byte] = NONE
     steps.finals[row] = 0
     for place in range(work.counts.found):
         item = work.found[place]
@@ -244,13 +244,9 @@ def expand(number, parts, pool, steps, work):
         for arc in range(start, end):
             first, last = np.int64(parts.arcs[arc, 0]), np.int64(parts.arcs[arc, 1])
             steps.arcs[arcs, 0], steps.arcs[arcs, 1] = first << 8 | last, item_of(parts.arcs[arc, 2], frame_of(item))
-            work.marks[first] += 1
-            work.marks[last + 1] -= 1
+            for byte in range(first, last + 1):
+                steps.targets[row, byte] = UNKNOWN
             arcs += 1
-    reads = 0
-    for byte in range(256):
-        reads += work.marks[byte]
-        steps.targets[row, byte] = UNKNOWN if reads else NONE
     steps.ends[row + 1], work.counts.arcs = arcs, arcs
     steps.rows[number], work.counts.rows = row, row + 1
     return row
