@@ -285,20 +285,21 @@ class PartBuilder:
         return Part(made.arcs[: made.sizes[0]], made.moves[: made.sizes[1]], made.flags[:states]) if states else None
 
     def _drawn(self, flags: bytearray) -> Drawn:
+        arcs, copied = _rows(self._arcs, 4), self._copied
         return Drawn(
-            arcs=np.concatenate([_rows(self._arcs, 4), *self._blocks]).astype(np.int32, copy=False),
+            arcs=np.concatenate([arcs, *self._blocks]).astype(np.int32, copy=False) if self._blocks else arcs,
             moves=_rows(self.moves, 5),
             texts=_rows(self._texts, 4),
             data=np.frombuffer(b"".join(self._data), np.uint8),
             copies=_rows(self._copies, 4),
-            copied=np.concatenate(self._copied),
+            copied=np.concatenate(copied) if len(copied) > 1 else NO_ARCS,
             flags=np.frombuffer(flags, np.uint8),
         )
 
 
 def _rows(numbers: array[int], width: int) -> Array:
-    """int32[n, width], a copy of rows of numbers; a view would keep the array from growing."""
-    return np.array(numbers, np.int32).reshape(-1, width)
+    """int32[n, width], a view of rows of numbers. The array cannot grow while there is a view."""
+    return np.frombuffer(numbers, np.int32).reshape(-1, width)
 
 
 class TreeWriter:

@@ -58,9 +58,9 @@ class PartStore:
     def _add(self, part: Part) -> tuple[int, list[int]]:
         """Add the positions, arcs and moves of a part; return its first position, and the parts that it calls before it reads a byte."""
         base, first_arc, first_move = self.used
-        calls = part.moves[part.moves[:, 1] == CALL, 2]
-        self._need_starts(int(calls.max(initial=0)) + 1)
         states, arcs, moves = len(part.flags), len(part.arcs), len(part.moves)
+        if moves:
+            self._need_starts(int((part.moves[:, 2] * (part.moves[:, 1] == CALL)).max()) + 1)
         self._need_room("positions", base + states + 1)  # one more position contains the ends
         self._need_room("arcs", first_arc + arcs)
         self._need_room("moves", first_move + moves)
@@ -68,7 +68,7 @@ class PartStore:
         work = np.empty(states, np.int32), np.zeros(states, np.uint8), called
         count = add_part.call(part, base, first_arc, first_move, self.parts, *work)
         self.used = base + states, first_arc + arcs, first_move + moves
-        return base, [*dict.fromkeys(called[:count].tolist())]
+        return base, [*dict.fromkeys(called[:count].tolist())] if count else []
 
     def _need_starts(self, count: int) -> None:
         """Enlarge the array of starts if it has fewer rows."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEPT_BYTES = 1 << 20
 WHOLE = int, np.integer
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
-UINT32, BYTES = np.dtype(np.uint32), np.dtype(np.uint8)
+INT64, UINT32, BYTES = np.dtype(np.int64), np.dtype(np.uint32), np.dtype(np.uint8)
 # For each dtype of masks, that of their memory.
 VIEWS: dict[Any, np.dtype[Any]] = {UINT32: UINT32, np.dtype(np.int32): UINT32, np.dtype(np.bool_): BYTES}
 
@@ -212,7 +212,7 @@ class Guide(PublicClass):
         numbers = _numbers(states)
         if out is None:
             out = np.empty((len(numbers), self.words), np.uint32)
-        view = _view(out, len(numbers), self.words)
+        view = _view(out, len(numbers), self._masks.words)
         if view.dtype is UINT32 and max_tokens is None:
             self._masks.copy(numbers, view)
             return out
@@ -358,6 +358,8 @@ def _late(table: Any, given: dict[str, Any]) -> Guide:
 
 def _numbers(states: Any) -> Array:
     """A row of states, as int64."""
+    if type(states) is np.ndarray and states.dtype is INT64 and states.ndim == 1 and states.flags.carray:
+        return states
     numbers = np.asarray(states)
     if numbers.ndim != 1 or (len(numbers) and numbers.dtype.kind not in "iu"):
         raise TypeError(f"states is {numbers.dtype} of shape {numbers.shape}; expected a row of whole numbers")
@@ -369,11 +371,12 @@ def _view(out: Any, rows: int, words: int) -> Array:
     array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
     if array is None:
         raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")
-    view = VIEWS.get(array.dtype)
-    if view is None or array.ndim != 2 or not array.flags.carray:
-        found = f"{array.dtype} of shape {array.shape}"
+    dtype, shape = array.dtype, array.shape
+    view = VIEWS.get(dtype)
+    if view is None or len(shape) != 2 or not array.flags.carray:
+        found = f"{dtype} of shape {shape}"
         raise ValueError(f"out is {found}; expected uint32, int32 or bool with two axes, C-contiguous, aligned and writable")
     least = 0 if view is BYTES else words
-    if len(array) != rows or array.shape[1] < least:
-        raise ValueError(f"out has the shape {array.shape}; expected {rows} rows of at least {least} elements")
-    return array if array.dtype is view else array.view(view)
+    if shape[0] != rows or shape[1] < least:
+        raise ValueError(f"out has the shape {shape}; expected {rows} rows of at least {least} elements")
+    return array if dtype is view else array.view(view)

@@ -113,16 +113,35 @@ class LateMasks:
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `StateMasks.copy`."""
         numbers = states.tolist()
-        found = self._masks(numbers)
         if out.shape[1] > self.words:
             out[:, self.words :] = 0
             out = out[:, : self.words]
+        if len(numbers) == 1:
+            out[0] = self._mask(numbers[0])
+            return
+        found = self._masks(numbers)
         for place, state in enumerate(numbers):
             out[place] = found[state]
 
     def mask(self, state: int) -> Array:
         """A copy of the mask of a state."""
-        return self._masks([state])[state].copy()
+        return self._mask(state).copy()
+
+    def _mask(self, state: int) -> Array:
+        """The mask of a state."""
+        kept = self._kept
+        with self._lock:
+            row = kept.pop(state, None)
+            if row is not None:
+                kept[state] = row  # it is now the one that was used last
+                return row
+        is_usual = ENDED < state < len(self._found)
+        row = self._states.masks([self._found[state]])[0] if is_usual else self._made([state])[state]
+        with self._lock:
+            kept[state] = row
+            if len(kept) > self._most:
+                del kept[next(iter(kept))]
+        return row
 
     def mask_within(self, state: int, left: int) -> Array:
         """The mask of a state with only the tokens after which a text can be completed; `left`: the number of tokens that are left."""

@@ -36,7 +36,7 @@ class LateStates:
     def __init__(self, texts: Texts, vocabulary: Vocabulary) -> None:
         self._store, self._vocabulary = PartStore(texts), vocabulary
         self._walker, self._idle = Walker(self._store, vocabulary), list[Copies]()
-        self._first = self._walker.first(ROOT)
+        self._first, self._tokens = self._walker.first(ROOT), vocabulary.tokens[:2]
         self._completions = Completions(self._store, self._walker, vocabulary)
         self.start = START if len(vocabulary.tokens.first_ends) else self._first
 
@@ -50,9 +50,9 @@ class LateStates:
 
     def step(self, state: int, number: int) -> int:
         """The state after a token; `DEAD` if the token is not allowed."""
-        tokens = self._vocabulary.tokens
         if state != START:
-            return self._walker.after_token(state, number, tokens.token_bytes, tokens.token_ends)
+            return self._walker.after_token(state, number, *self._tokens)
+        tokens = self._vocabulary.tokens
         if not self._vocabulary.content(number):
             return DEAD
         if not self._vocabulary.content(number, is_first=True):

@@ -31,7 +31,7 @@ from fst.runtime.machines.guide.class_tokens import class_tokens
 from fst.runtime.machines.guide.string_tokens import string_tokens
 
 FIRST_SETS, FIRST_ROWS = 1 << 8, 1 << 6
-MAX_ROWS = 1 << 9  # rows of steps, 0.5 MiB; when they are full, all are freed
+MAX_ROWS = 1 << 8  # rows of steps, 0.25 MiB; when they are full, all are freed
 MAX_ITEMS = 1 << 18  # in one set
 ARCS_A_ROW = 16  # average number of arcs for which there is room
 KERNELS = "fst.runtime.machines.guide.kernels.late"
@@ -52,7 +52,7 @@ class Walker:
     def __init__(self, store: PartStore, vocabulary: Vocabulary) -> None:
         self._store, self._vocabulary = store, vocabulary
         self._strings, self._classes = string_tokens(vocabulary), class_tokens(vocabulary)
-        self._end_id = NONE if vocabulary.end_id is None else vocabulary.end_id
+        self._end_id, self._words = NONE if vocabulary.end_id is None else vocabulary.end_id, vocabulary.words
         self.lock, self._is_freed = RLock(), False  # whether rows were freed since the current call of a kernel began
         self.pool = Pool.of(FIRST_SETS, 4 * FIRST_SETS, np.int64)
         self._work = Work.of(FIRST_SETS, max(vocabulary.trie.longest, vocabulary.first.longest))
@@ -99,15 +99,14 @@ class Walker:
         """uint32[words], the bits of the tokens, or of the first tokens, that are read from a set, and of the token that ends a text, if it
         may end there.
         """
-        trie = self._vocabulary.first if is_first else self._vocabulary.trie
-        row = np.empty(self._vocabulary.words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
+        tokens = self._vocabulary.first if is_first else self._vocabulary.trie, self._strings
+        row = np.empty(self._words + 1, np.uint32)  # the last word gets the bits of nodes without tokens
         with self.lock:
             counts, self._is_freed = self._work.counts, False
             counts.phase = BEGUN
             if is_first:  # `_strings` and `_classes` contain the bytes of later tokens only
                 row[:], self._work.path[0] = 0, number
                 counts.phase, counts.node, counts.shared, counts.postponed = ALL, 0, NONE, NONE
-            tokens = trie, self._strings
             while (found := mask_items.call(number, *tokens, self._classes.masks, *self._arrays(), self._end_id, row)) <= NO_ROOM:
                 self._provide(found)
         return row[:-1]
