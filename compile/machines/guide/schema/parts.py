@@ -77,7 +77,7 @@ class SchemaParts:
             self.space = "optional"
         self._numbers: dict[Hashable, int] = {}
         self._makers: list[tuple[object, str, Callable[[], Part | None]]] = []  # the set of a part is kept, so that no other gets its id
-        self._parts: dict[int, Part] = {}
+        self._ahead: dict[int, Part] = {}  # parts that were made before they were asked for
         self._everything = levels(bounds.levels) if bounds else ANY
         self._path, self.cut, self.in_table = "#", "", bounds is not None
         try:
@@ -99,24 +99,24 @@ class SchemaParts:
         self.number("whole", values, values.path, lambda: self.of_values(values))
         for number in range(MAX_MADE if has_doubts else 0):  # making parts adds numbers
             if number < len(self._makers):
-                self.part(number)
+                self._ahead[number] = self.part(number)
 
     def part(self, number: int) -> Part:
-        """A part, by its number."""
-        if number not in self._parts:
-            _, path, make = self._makers[number]
-            self._path = path
-            try:
-                part = make()
-            except LocatedError:
-                raise
-            except UnsupportedError as error:
-                raise LocatedError(f"{path}: {error}") from None
-            except RecursionError:
-                raise _too_deep() from None
-            assert part is not None, f"part {number} has no text"
-            self._parts[number] = part
-        return self._parts[number]
+        """A part, by its number, which is not kept."""
+        if number in self._ahead:
+            return self._ahead.pop(number)
+        _, path, make = self._makers[number]
+        self._path = path
+        try:
+            part = make()
+        except LocatedError:
+            raise
+        except UnsupportedError as error:
+            raise LocatedError(f"{path}: {error}") from None
+        except RecursionError:
+            raise _too_deep() from None
+        assert part is not None, f"part {number} has no text"
+        return part
 
     def number(self, key: Hashable, kept: object, path: str, make: Callable[[], Part | None]) -> int:
         """The number of a part, which is made when it is asked for."""
