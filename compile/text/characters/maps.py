@@ -93,7 +93,7 @@ class Map:
         width = max(first.shape[1], int(sizes.max(initial=1)))
         _need_short(sources[changed], sizes)
         _need_small(len(sources), width, MAX_SYMBOLS)
-        made = np.count_nonzero(first >= 0) - len(row) + int(sizes.sum())
+        made = int(np.count_nonzero(first >= 0) - len(row) + sizes.sum())
         _need_small(len(sources), made // max(len(sources), 1), MAX_MADE)
         images = np.full((len(sources), width), -1, np.int32)
         images[:, : first.shape[1]] = first
