@@ -75,6 +75,8 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
     """Read ``dicrc`` of a folder. `encoding`: the encoding of all files; None: the encoding in ``dicrc``, or else UTF-8."""
     path = folder / "dicrc"
     found = settings_of(path)
+    if found.get(b"userdic"):
+        raise UnsupportedError(f"{path} has a userdic, which adds words; expected none; remove the line, or add its words to the dictionary")
     named = encoding or (found.get(b"dictionary-charset") or found.get(b"config-charset") or UTF_8.encode()).decode("ascii", "replace")
     need_encoding(named, folder)
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))

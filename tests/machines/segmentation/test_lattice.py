@@ -313,6 +313,7 @@ REFUSED_MECAB: list[tuple[str, str | None, str]] = [
     ("char.def", lists_of_categories(MAX_KINDS), f"char.def: there are more than {MAX_KINDS:,} lists of categories"),
     ("dicrc", "dictionary-charset = EBCDIC-99\n", "there is no encoding 'EBCDIC-99'"),
     ("dicrc", "dictionary-charset = base64\n", "there is no encoding 'base64'"),
+    ("dicrc", "userdic = own.dic\n", "dicrc has a userdic, which adds words; expected none"),
 ]
 
 
