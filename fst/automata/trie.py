@@ -162,8 +162,10 @@ def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints,
             np.append(strings.symbols, path), np.append(strings.starts, len(strings.symbols)), np.append(strings.lengths, len(path))
         )
         root_of, values = np.append(root_of, ROOT), np.append(values, NULL)
-    letters = np.union1d(strings.symbols[spread(strings.starts, strings.lengths)], np.array(joint[-1:], np.int64))
-    letters = np.concatenate([[NULL], letters])
+    is_letter = np.zeros(CODE_POINTS, np.bool_)
+    is_letter[strings.symbols[spread(strings.starts, strings.lengths)]] = True
+    is_letter[np.array(joint[-1:], np.int64)] = True
+    letters = np.concatenate([[NULL], np.flatnonzero(is_letter)])
     label_of = np.zeros(CODE_POINTS, np.int32)
     label_of[letters[1:]] = np.arange(1, len(letters))
 
@@ -190,21 +192,20 @@ def _levels(
 
     The nodes of a level are the different pairs of parent and label among the strings that reach this level.
     """
-    labels = label_of[strings.symbols].astype(np.int64)
     keys: list[Ints] = [np.empty(0, np.int64)]
+    tokens = [np.full(roots, NULL)]
     node, starts, lengths, count = root_of, strings.starts, strings.lengths, roots
-    token = np.full(roots + len(labels), NULL)
     while len(node):
         level = len(keys)
-        pairs, inverse = np.unique(node * width + labels[starts + level - 1], return_inverse=True)
-        node = count + inverse
+        pairs, inverse = np.unique(node * width + label_of[strings.symbols[starts + level - 1]], return_inverse=True)
         keys.append(pairs)
-        count += len(pairs)
+        tokens.append(np.full(len(pairs), NULL))
         ends = lengths == level
         real = ends & (values != NULL)
-        token[node[real]] = values[real]
-        node, starts, lengths, values = node[~ends], starts[~ends], lengths[~ends], values[~ends]
-    return np.concatenate(keys), list(map(len, keys[1:])), token[:count]
+        tokens[level][inverse[real]] = values[real]
+        node, starts, lengths, values = count + inverse[~ends], starts[~ends], lengths[~ends], values[~ends]
+        count += len(pairs)
+    return np.concatenate(keys), list(map(len, keys[1:])), np.concatenate(tokens)
 
 
 def _joined(trie: Trie, joint: Sequence[int]) -> Trie:

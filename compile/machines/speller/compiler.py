@@ -202,11 +202,10 @@ class _Builder:
         words = [*self._homonyms]
         suffixes, prefixes = _by_addition(self._suffixes, reverse=True), _by_addition(self._prefixes, reverse=False)
         texts = (words, *([text for text in group if text] for group in (suffixes, prefixes)))
-        sets = [*map(self._symbols.strings, texts)]
-        rows = rows_of(sets, len(self._symbols))
+        rows = rows_of([*map(self._symbols.strings, texts)], len(self._symbols))
         word_lists, homonyms = self._entries(words, rows.numbers[0])
         lists = self._lists(suffixes, prefixes, rows.numbers[1:])
-        options = self._table_options(rows.roots, layout.SUFFIX_LISTS + len(sets[1]))
+        options = self._table_options(rows.roots, layout.SUFFIX_LISTS + len(texts[1]))
         strings, string_ends = self._strings.arrays()
         has_apostrophes = any("'" in text or "’" in text for text in chain(words, (affix.add for affix in self._affixes)))
         pages, blocks = self._symbols.pages(self._options.word_characters + "'" * has_apostrophes)

@@ -216,12 +216,14 @@ def automaton_of(strings: Sequence[str]) -> Arcs:
     distinct = sorted({*strings})
     numbers = np.frombuffer("".join(distinct).encode("utf-32-le"), "<u4").astype(np.int64)
     lengths = np.array([*map(len, distinct)], np.int64)
-    order = np.arange(len(distinct))
-    trie = build(("",), Strings(numbers, np.cumsum(lengths) - lengths, lengths), np.zeros(len(distinct), np.int64), order)
+    del distinct, strings  # the next steps need the memory
+    order = np.arange(len(lengths))
+    trie = build(("",), Strings(numbers, np.cumsum(lengths) - lengths, lengths), np.zeros(len(lengths), np.int64), order)
+    del numbers, lengths, order
     labels = trie.letters[trie.label[1:]]
     final = np.where(trie.token >= 0, 0, np.inf)
     machine = make(trie.parent[1:], labels, labels, np.arange(1, len(trie.parent)), None, final, 0)
-    del distinct, numbers, lengths, order, trie, labels, final  # the next step needs the memory
+    del trie, labels, final
     return merge_states(machine)
 
 

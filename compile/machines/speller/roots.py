@@ -53,7 +53,7 @@ def roots_of(dictionary: Dictionary, casing: Casing, set_number: Callable[[Flags
     found = [stored[at] for at in np.argsort(slots, kind="stable").tolist()]
     found = [entry for entry in found if entry.word and hidden.isdisjoint(entry.flags) and max(entry.word) <= "\uffff"]
     units = "".join([entry.word for entry in found]).encode("utf-16-le", "surrogatepass")
-    sets = [set_number(entry.flags) << 1 | (casing.kind(entry.word) == INITIAL) for entry in found]
+    sets = [set_number(entry.flags) << 1 | (entry.word[0] in casing.lower and casing.kind(entry.word) == INITIAL) for entry in found]
     return {
         "root_units": np.frombuffer(units, "<u2").copy(),
         "root_ends": np.cumsum([0, *(len(entry.word) for entry in found)]).astype(np.uint32),

@@ -52,18 +52,18 @@ class Merged(NamedTuple):
 
 def rows_of(sets: Sequence[Strings], symbols: int) -> Rows:
     """Lay out distinct strings of symbols that are not empty, of three sets. `symbols`: the number of symbols."""
-    lengths = np.concatenate([some.lengths for some in sets])
+    lengths, sizes = np.concatenate([some.lengths for some in sets]), [*map(len, sets)]
     texts = Strings(np.concatenate([some.symbols for some in sets]), np.cumsum(lengths) - lengths, lengths)
-    root_of = np.repeat(np.arange(len(ROOTS)), [len(some) for some in sets])
-    trie = build(ROOTS, texts, root_of, np.arange(len(lengths)))
+    del sets  # the next steps need the memory
+    trie = build(ROOTS, texts, np.repeat(np.arange(len(ROOTS)), sizes), np.arange(len(lengths)))
+    del texts
     merged = _merged(trie)
     skips = _skips(merged)
     if skips.max(initial=0) > ENTRY.max_value >> 1:
-        raise UnsupportedError(f"the dictionary has {len(sets[0]):,} stems; expected at most {ENTRY.max_value >> 1:,}; split it")
+        raise UnsupportedError(f"the dictionary has {sizes[0]:,} stems; expected at most {ENTRY.max_value >> 1:,}; split it")
     entries, slots = _laid_out(merged, skips, symbols)
     numbers = _numbers(trie, merged, skips)
-    ends = np.cumsum([len(some) for some in sets])[:-1]
-    return Rows(entries, slots[: len(ROOTS)].tolist(), np.split(numbers, ends))
+    return Rows(entries, slots[: len(ROOTS)].tolist(), np.split(numbers, np.cumsum(sizes)[:-1]))
 
 
 def _merged(trie: Trie) -> Merged:
