@@ -76,7 +76,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
     path = folder / "dicrc"
     found = settings_of(path)
     if found.get(b"userdic"):
-        raise UnsupportedError(f"{path} has a userdic, which adds words; expected none; remove the line, or add its words to the dictionary")
+        raise UnsupportedError(f"{path} has a userdic, which adds words; expected none; remove it, or add the words to the dictionary")
     named = encoding or (found.get(b"dictionary-charset") or found.get(b"config-charset") or UTF_8.encode()).decode("ascii", "replace")
     need_encoding(named, folder)
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
