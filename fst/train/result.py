@@ -17,13 +17,14 @@ from fst.compile.sources.inputs import PIECES
 from fst.compile.sources.kinds import STOPPED
 from fst.compile.sources.sentencepiece.model_file import SentencePieceModel
 from fst.core.json_numbers import reference_float
-from fst.errors import counted
+from fst.errors import UnsupportedError, counted
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table
 from fst.train import saving
 from fst.train.pipeline import SENTENCEPIECE, Pipeline
 from fst.train.renumbering import renumbered
 from fst.train.report import Report, report
+from fst.train.saving import OF_PIECES
 from fst.train.sentencepiece.model_file import model_of
 from fst.train.settings import checked, files_of, usual
 
@@ -45,7 +46,7 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {  # type of model → further fields 
     },
     "WordPiece": {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
     "WordLevel": {"unk_token": "<unk>"},
-    "Unigram": {"unk_id": None, "byte_fallback": False},
+    **{kind: {"unk_id": None, "byte_fallback": False} for kind in ("Unigram", *OF_PIECES)},
 }
 INEXACT = (
     "a tokenizer.json cannot express the normalizer of sentencepiece: tokenizers replaces strings by grapheme clusters, so half-width "
@@ -59,10 +60,11 @@ class Trained:
     """A trained vocabulary.
 
     Attributes:
-        kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel".
+        kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel"; or "Char" or "Word", the types
+            of SentencePiece that only a ``.model`` can contain.
         vocabulary: token → id, in the order of ids. Tokens over bytes are spelled with the letters of ByteLevel.
         merges: the left and the right token of each merge of BPE, in order; empty for other models.
-        scores: float64[tokens], the score of each id, for Unigram and for BPE as in SentencePiece; empty for other models.
+        scores: float64[tokens], the score of each id, for the kinds of SentencePiece, and for BPE only as there; empty for other models.
         counts: int64[tokens], for each id, the number of occurrences of the token in the words when the trainer created the token; 0 for
             special tokens.
         stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": no pair or word remains to be added;
@@ -138,7 +140,8 @@ class Trained:
 
         Raises:
             VocabularyError: the post-processor contains a token that is not in the vocabulary.
-            UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges results in the same tokens.
+            UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges results in the same tokens; or the kind is
+                "Char" or "Word".
 
         Examples:
             >>> ids = {"[UNK]": 0, "un": 1, "##able": 2}
@@ -146,6 +149,10 @@ class Trained:
             >>> trained.to_json()["model"]["vocab"]
             {'[UNK]': 0, 'un': 1, '##able': 2}
         """
+        if self.kind in OF_PIECES:
+            raise UnsupportedError(
+                f"the vocabulary is of SentencePiece's type {self.kind.lower()}, which no tokenizer.json has; save a .model or .npz"
+            )
         if self._model() is not None:
             warn(INEXACT, UserWarning, stacklevel=2)
         return self._document()
@@ -175,7 +182,7 @@ class Trained:
 
     def _tokens(self) -> dict[str, Any]:
         tokens = {token: number for token, number in self.vocabulary.items() if token not in self.outside}
-        if self.kind == UNIGRAM:
+        if self.kind in (UNIGRAM, *OF_PIECES):
             return {"vocab": [[token, float(self.scores[number])] for token, number in tokens.items()]}
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
@@ -271,7 +278,7 @@ class Trained:
             is_model = Path(path).suffix == PIECES
             rule = None if self.pipeline is None else self.pipeline.rule
             document = self._document() if is_model else self.to_json()
-            saving.save(document, self._scores, path, rule, files_of(document, self.settings, self.config))
+            saving.save(document, self._scores, path, rule, {} if is_model else files_of(document, self.settings, self.config))
 
     def report(self, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
         """Measure the vocabulary on texts that were not used for training.

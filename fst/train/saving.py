@@ -28,6 +28,7 @@ from fst.train.settings import FILES
 Json = Mapping[str, Any]
 
 DOCUMENT, LINES, TABLE = "tokenizer.json", "vocab.txt", ".npz"
+OF_PIECES = ("Char", "Word")  # the kinds that only a .model can contain
 VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
 OLDER: Mapping[str, Sequence[str]] = {"BPE": (IDS, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
 
@@ -222,5 +223,5 @@ FORMS: Mapping[str, Form] = {
     ".json": Form(_document, "BPE and Unigram and WordPiece and WordLevel"),
     ".txt": Form(_lines, "WordPiece"),
     RANKS: Form(_ranks, "BPE"),
-    PIECES: Form(_model, "Unigram and BPE"),
+    PIECES: Form(_model, " and ".join(("Unigram", "BPE", *OF_PIECES))),
 }

@@ -112,7 +112,9 @@ def unigram(
         options: for "sentencepiece", further options of ``spm_train`` by their names there, with the same defaults:
             ``character_coverage``, ``byte_fallback``, ``split_digits``, ``split_by_unicode_script``, ``split_by_number``,
             ``split_by_whitespace``, ``allow_whitespace_only_pieces``, ``hard_vocab_limit``, ``user_defined_symbols``,
-            ``max_sentence_length``, and ``num_threads``, which determines the order of sums, not the number of threads that run.
+            ``max_sentence_length``, ``num_threads``, which determines the order of sums, not the number of threads that run,
+            ``input_sentence_size`` with ``shuffle_input_sentence``, and ``model_type``: "unigram", or "char" or "word" for a vocabulary of
+            the most frequent characters or words, of all of them with ``use_all_vocab``.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of steps made so far, and an estimate of the total number.
         checkpoint, deadline: see `bpe`.

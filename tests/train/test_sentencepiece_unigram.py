@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from math import log
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -105,6 +106,51 @@ def test_pieces_equal_those_of_sentencepiece(seed: int) -> None:
         assert pieces_of(learned(texts, options=options, **arguments)) == expected, (letters, options, arguments)
 
 
+@pytest.mark.mostly_slow
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("kind", ["char", "word"])
+def test_characters_and_words_equal_those_of_sentencepiece(kind: str, seed: int) -> None:
+    """From random sentences, the types char and word have the same pieces with the same order and scores, or both trainers refuse."""
+    pytest.importorskip("sentencepiece")
+    random = Random(f"{kind} {seed}")
+    for letters in ALPHABETS:
+        texts = sentences(random, letters)
+        options = {name: random.choice(values) for name, values in CHOICES.items() if random.random() < 0.2}
+        options |= {"model_type": kind, "use_all_vocab": random.random() < 0.2, "hard_vocab_limit": random.random() < 0.3}
+        arguments = {name: random.choice(values) for name, values in ARGUMENTS.items() if random.random() < 0.15}
+        arguments["vocab_size"] = random.choice([1, 3, 4, 6, 8, 12, 20, 50, 300]) + 256 * ("byte_fallback" in options)
+        try:
+            expected = referred(texts, options, **arguments)
+        except RuntimeError:
+            with pytest.raises(fst.VocabularyError):
+                learned(texts, options=options, **arguments)
+            continue
+        assert pieces_of(learned(texts, options=options, **arguments)) == expected, (letters, options, arguments)
+
+
+def test_characters_and_words_by_definition() -> None:
+    """The score of a character or a word is the logarithm of its share, in float32."""
+    options = {"character_coverage": 1.0, "hard_vocab_limit": False}
+    characters = learned(["aab b"], vocab_size=20, options={**options, "model_type": "char"})
+    words = learned(["b a b", "b c"], vocab_size=5, options={**options, "model_type": "word"})
+    assert pieces_of(characters)[3:] == [(piece, pytest.approx(log(1 / 3))) for piece in "ab▁"]
+    assert pieces_of(words)[3:] == [("▁b", pytest.approx(log(3 / 5))), ("▁a", pytest.approx(log(1 / 5)))]
+    assert words.counts.tolist() == [0, 0, 0, 3, 1]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "char", "word"])
+def test_the_first_sentences_are_used(kind: str) -> None:
+    """Without shuffling, `input_sentence_size` limits training to the first sentences that are not skipped, as in `sentencepiece`."""
+    texts = ["", "a" * 5000, *(f"ab{'cd' * (number % 7)} {number}" for number in range(200))]
+    options = {"model_type": kind, "hard_vocab_limit": False, "input_sentence_size": 150, "shuffle_input_sentence": False}
+    assert pieces_of(learned(texts, vocab_size=40, options=options)) == referred(texts, options, vocab_size=40)
+    del options["shuffle_input_sentence"]
+    with pytest.raises(fst.UnsupportedError, match="the texts have more sentences"):
+        learned(texts, vocab_size=40, options=options)
+    options["input_sentence_size"] = 201
+    assert pieces_of(learned(texts, vocab_size=40, options=options)) == referred(texts, options, vocab_size=40)
+
+
 @given(some.lists(some.text("ab", min_size=1, max_size=6), min_size=1, max_size=6), some.integers(1, 40), some.integers(1, 3))
 @examples(30)
 def test_pieces_equal_those_of_the_naive_trainer(words: list[str], size: int, shares: int) -> None:
@@ -126,13 +172,15 @@ def test_pieces_of_a_corpus(name: str, size: int) -> None:
     assert pieces_of(learned(texts, vocab_size=size)) == referred(texts, vocab_size=size)
 
 
-def test_the_saved_model_has_the_same_pieces(tmp_path: Path) -> None:
-    """The bytes of the pieces in a saved ``.model`` are those that `sentencepiece` writes, and both models give the same ids."""
+@pytest.mark.parametrize(("kind", "rule"), [("unigram", "nmt_nfkc"), ("char", "identity"), ("word", "identity")])
+def test_the_saved_model_has_the_same_pieces(kind: str, rule: str, tmp_path: Path) -> None:
+    """The bytes of the pieces in a saved ``.model`` are those that `sentencepiece` writes; both models and the table give the same ids."""
     library = pytest.importorskip("sentencepiece")
     texts = ["the cat sat on the mat", "a cat and a hat", "hats on cats"] * 9
-    options = {"hard_vocab_limit": False, "user_defined_symbols": ["<sep>"]}
-    learned(texts, vocab_size=60, options=options).save(tmp_path / "own.model")
-    own, expected = (tmp_path / "own.model").read_bytes(), model_of(texts, options, vocab_size=60)
+    options = {"hard_vocab_limit": False, "user_defined_symbols": ["<sep>"], "model_type": kind}
+    trained = learned(texts, vocab_size=60, options=options, normalizer=rule)
+    trained.save(tmp_path / "own.model")
+    own, expected = (tmp_path / "own.model").read_bytes(), model_of(texts, options, vocab_size=60, normalizer=rule)
     schema = pytest.importorskip("sentencepiece.sentencepiece_model_pb2").ModelProto
     models = [schema.FromString(data) for data in (own, expected)]
     for model in models:
@@ -141,7 +189,10 @@ def test_the_saved_model_has_the_same_pieces(tmp_path: Path) -> None:
     assert models[0].SerializeToString() == models[1].SerializeToString()
     texts += ["<sep> the ca\u0301t\u3000sat", "ﬁ on"]
     processors = [library.SentencePieceProcessor(model_proto=data) for data in (own, expected)]
-    assert processors[0].encode(texts) == processors[1].encode(texts)
+    assert processors[0].encode(texts) == processors[1].encode(texts) == [[*trained.tokenizer().encode(text)] for text in texts]
+    if kind != "unigram":
+        with pytest.raises(fst.UnsupportedError, match=f"type {kind}, which no tokenizer.json has; save a .model"):
+            trained.save(tmp_path / "own")
 
 
 def test_counted_words_are_sentences(tmp_path: Path) -> None:
@@ -168,7 +219,13 @@ def test_the_initial_alphabet_is_required() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"options": {"input_sentence_size": 9}}, "options have 'input_sentence_size'; expected options that are followed exactly"),
+        ({"options": {"treat_whitespace_as_suffix": True}}, "'treat_whitespace_as_suffix'; expected options that are followed exactly"),
+        ({"options": {"input_sentence_size": 9}}, "input_sentence_size is 9; expected 0 or at least 101, as in SentencePiece"),
+        ({"options": {"model_type": "bpe"}}, "model_type is 'bpe', which is the trainer fst.train.bpe"),
+        ({"options": {"model_type": "words"}}, "model_type is 'words'; expected 'unigram', 'char' or 'word'"),
+        ({"options": {"use_all_vocab": True}}, "use_all_vocab is for model_type 'char' or 'word'"),
+        ({"options": {"model_type": "word"}, "vocab_size": 2}, "vocab_size is 2; expected at least 3"),
+        ({"options": {"model_type": "char"}, "initial_alphabet": ["z"]}, "no text contains 'z' of initial_alphabet"),
         ({"options": {"num_sub_iterations": 2}}, "the argument n_sub_iterations; pass it as such"),
         ({"options": {"character_coverage": 0.9}}, "character_coverage is 0.9; expected a number from 0.98 to 1"),
         ({"options": {"split_digits": 1}}, "split_digits is 1; expected bool"),

@@ -45,7 +45,7 @@ def model_of(document: Mapping[str, Any], scores: Sequence[float] | None, rule: 
     """The content of a ``.model``.
 
     Args:
-        document: the value of a ``tokenizer.json`` with a model BPE or Unigram.
+        document: the value of a ``tokenizer.json`` with a model BPE or Unigram, or a similar value with a model Char or Word.
         scores: the scores of BPE, by id; None: the scores are the negative ranks of the merges.
         rule: the rule of SentencePiece by which texts are normalized, see `fst.compile.text.edits.rules`; None: the normalizer and the
             pre-tokenizer of the document determine it.
@@ -150,7 +150,7 @@ def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Compone
 
 
 def _pieces(model: Mapping[str, Any]) -> list[str]:
-    if model["type"] == "Unigram":
+    if model["type"] != "BPE":
         return [piece for piece, _ in model["vocab"]]
     pieces = sorted(model["vocab"], key=model["vocab"].__getitem__)
     if [model["vocab"][piece] for piece in pieces] != [*range(len(pieces))]:
@@ -160,7 +160,7 @@ def _pieces(model: Mapping[str, Any]) -> list[str]:
 
 def _unknown(model: Mapping[str, Any]) -> str:
     """The piece that represents unknown characters."""
-    if model["type"] == "Unigram":
+    if model["type"] != "BPE":
         if model["unk_id"] is None:
             raise ValueError("it has no unknown token; train with unk_token=")
         return str(model["vocab"][model["unk_id"]][0])
@@ -193,7 +193,7 @@ def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> N
 
 def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
     """The scores of pieces; for BPE, the negative ranks of their merges."""
-    if model["type"] == "Unigram":
+    if model["type"] != "BPE":
         return [score for _, score in model["vocab"]]
     ranks = {left + right: rank for rank, (left, right) in enumerate(model["merges"], 1)}
     keys = {piece: (float(rank), 0.0) for piece, rank in ranks.items()}

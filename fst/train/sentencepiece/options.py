@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.compile.text.sentencepiece import SYMBOL
 from fst.core.json_fields import is_text
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
@@ -22,12 +23,15 @@ ELSEWHERE = {  # names of spm_train → arguments of `fst.train.unigram`
     **{name: name for name in ("vocab_size", "shrinking_factor")},
 }
 RANGES = {"character_coverage": (0.98, 1.0), "max_sentence_length": (10, 1 << 30), "num_threads": (1, 1024)}
+UNIGRAM, BPE, CHAR, WORD = "unigram", "bpe", "char", "word"  # values of ``model_type``
+LEAST_SAMPLE = 101  # SentencePiece refuses smaller values of ``input_sentence_size``, except 0
 
 
 @dataclass(frozen=True)
 class Options:
     """Options with the names, the defaults and the meaning of ``spm_train`` of `sentencepiece` 0.2.3."""
 
+    model_type: str = UNIGRAM
     character_coverage: float = 0.9995
     byte_fallback: bool = False
     split_digits: bool = False
@@ -38,6 +42,9 @@ class Options:
     hard_vocab_limit: bool = True
     user_defined_symbols: tuple[str, ...] = ()
     max_sentence_length: int = 4192
+    input_sentence_size: int = 0  # the maximum number of sentences; 0: all
+    shuffle_input_sentence: bool = True
+    use_all_vocab: bool = False
     num_threads: int = 16
 
     @classmethod
@@ -62,7 +69,17 @@ class Options:
         made = cls(**found)
         for each in fields(cls):
             _check(each.name, getattr(made, each.name), each.default)
+        if made.use_all_vocab and made.model_type == UNIGRAM:
+            raise VocabularyError("use_all_vocab is for model_type 'char' or 'word'; leave it out")
         return made
+
+    @property
+    def symbols(self) -> list[str]:
+        """The user-defined symbols. In a vocabulary of words, a symbol is also a word, which begins with ▁."""
+        own = [*self.user_defined_symbols]
+        if self.model_type != WORD:
+            return own
+        return [form for symbol in own for form in ([symbol] if symbol.startswith(SYMBOL) else [symbol, SYMBOL + symbol])]
 
     @property
     def coverage(self) -> np.float32:
@@ -88,5 +105,11 @@ def _check(name: str, value: Any, default: Any) -> None:
     elif name == "user_defined_symbols":
         if not isinstance(value, tuple) or not all(is_text(each) and each for each in value):
             raise VocabularyError(f"user_defined_symbols are {quoted(value)}; expected a list of texts that are not empty")
-    elif not isinstance(value, type(default)):
+    elif not isinstance(value, type(default)) or (isinstance(value, bool) and not isinstance(default, bool)):
         raise VocabularyError(f"{name} is {quoted(value)}; expected {type(default).__name__}")
+    elif name == "model_type" and value == BPE:
+        raise UnsupportedError("model_type is 'bpe', which is the trainer fst.train.bpe; train with it")
+    elif name == "model_type" and value not in (UNIGRAM, CHAR, WORD):
+        raise VocabularyError(f"model_type is {quoted(value)}; expected 'unigram', 'char' or 'word'")
+    elif name == "input_sentence_size" and value and value < LEAST_SAMPLE:
+        raise VocabularyError(f"input_sentence_size is {value}; expected 0 or at least {LEAST_SAMPLE}, as in SentencePiece")

@@ -105,7 +105,7 @@ def read(
         raise UnsupportedError("the splitter of texts has no rule of SentencePiece; expected splitter='sentencepiece'")
     whole = texts_of(blocks, pipeline, arguments["errors"], options.max_sentence_length)
     texts, size, is_partial = list[str](), 0, False
-    for text in whole:
+    for text in selected(whole, options):
         if is_partial := bool(texts) and control.is_over():
             control = control.without_checkpoint()
             break
@@ -113,6 +113,20 @@ def read(
         size += len(text.encode())
         need_size(size)
     return Read(sentences_of(texts, [1] * len(texts), meta, first, options), pipeline, control, 1, is_partial)
+
+
+def selected(texts: Iterable[str], options: Options) -> Iterator[str]:
+    """The first ``input_sentence_size`` texts. If a larger number is to be shuffled, SentencePiece's choice differs from run to run."""
+    most = options.input_sentence_size
+    for number, text in enumerate(texts):
+        if most and number == most and not options.shuffle_input_sentence:
+            return
+        if most and number == most:
+            raise UnsupportedError(
+                f"input_sentence_size is {most:,}, and the texts have more sentences, of which SentencePiece draws others in each run; "
+                "pass shuffle_input_sentence=False for the first ones, or draw a sample"
+            )
+        yield text
 
 
 def sentences_of(
@@ -168,7 +182,7 @@ def required_of(counts: Counter[str], required: Collection[str], options: Option
     if not total:
         raise VocabularyError("the texts have no characters; expected at least one; check the texts")
     for character in sorted({*counts, *required}, key=lambda each: (each not in required, -counts[each], each)):
-        if np.float32(covered / total) >= options.coverage:
+        if not options.use_all_vocab and np.float32(covered / total) >= options.coverage:
             break
         covered += counts[character]
         if character != BOUNDARY:

@@ -19,11 +19,12 @@ from fst.compile.sources.sentencepiece.model_file import BYTES
 from fst.compile.train.unigram.lattices import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.train.control import Round
+from fst.train.control import Control, Round
 from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
-from fst.train.sentencepiece.options import Options
+from fst.train.sentencepiece.options import UNIGRAM, Options
 from fst.train.sentencepiece.seeds import END, seeds_of, units_of_sentences, units_of_words
-from fst.train.sentencepiece.sentences import read
+from fst.train.sentencepiece.sentences import Sentences, read
+from fst.train.sentencepiece.shares import pieces_of
 
 PENALTY = np.float32(10.0)  # subtracted from the minimum score to get the score of the unknown piece
 STEP = np.float32(0.0001)  # step between the scores of characters that are not pieces
@@ -66,14 +67,41 @@ def by_sentencepiece(
     unk_token: str,
     options: Options,
 ) -> Trained:
-    """Learn the same pieces and scores as SentencePiece. `arguments`: all arguments of `fst.train.unigram`, by name. For the other
-    arguments, see there.
+    """Learn the same pieces and scores as SentencePiece's trainer of ``model_type``. `arguments`: all arguments of `fst.train.unigram`, by
+    name. For the other arguments, see there.
     """
     _check(settings)
-    meta = [*special_tokens, *options.user_defined_symbols, *(BYTES if options.byte_fallback else ())]
+    symbols = {symbol: {"special": False} for symbol in options.symbols}
+    meta = [*special_tokens, *symbols, *(BYTES if options.byte_fallback else ())]
     if len({*meta}) < len(meta):
         raise VocabularyError(f"special tokens and symbols are {quoted(meta)}; expected each once")
     sentences, pipeline, control, min_count, is_partial = read(source, splitter, arguments, meta, arguments["initial_alphabet"], options)
+    room = settings.vocab_size - len(meta)
+    if options.model_type == UNIGRAM:
+        pieces, counts, finished = _learned(sentences, control, settings, meta, options)
+    elif room < 0:
+        raise VocabularyError(f"vocab_size is {settings.vocab_size:,}; expected at least {len(meta):,}, for the special tokens; raise it")
+    else:
+        pieces, counts, finished = *pieces_of(sentences, options, room), True
+    return Trained(
+        kind=options.model_type.capitalize(),
+        vocabulary={token: index for index, token in enumerate([*meta, *pieces])},
+        counts=np.concatenate([np.zeros(len(meta), np.int64), counts]),
+        stopped=DEADLINE if is_partial or not finished else SIZE if len(pieces) >= room else NO_PAIR,
+        scores=np.array([0.0] * len(meta) + [*pieces.values()], np.float64),
+        special_tokens=[*special_tokens, *symbols],
+        pipeline=pipeline,
+        model={"unk_id": meta.index(unk_token), "byte_fallback": options.byte_fallback},
+        reference="sentencepiece",
+        min_count=min_count,
+        flags=symbols,
+    )
+
+
+def _learned(
+    sentences: Sentences, control: Control, settings: Settings, meta: Sequence[str], options: Options
+) -> tuple[dict[str, float], NDArray[np.int64], bool]:
+    """The score of each piece of Unigram, in the order of ids; the counts of the pieces; and whether training is finished."""
     room = settings.vocab_size - len(meta)
     if len(sentences.required) > room:
         raise VocabularyError(
@@ -96,21 +124,7 @@ def by_sentencepiece(
             f"vocab_size is {settings.vocab_size:,}; expected at most {len(meta) + len(pieces):,}, since the texts have no more pieces; "
             "lower it, or pass options={'hard_vocab_limit': False}"
         )
-    counts = run.count(numbers, np.array([*pieces.values()], np.float32))
-    symbols = {symbol: {"special": False} for symbol in options.user_defined_symbols}
-    return Trained(
-        kind="Unigram",
-        vocabulary={token: index for index, token in enumerate([*meta, *pieces])},
-        counts=np.concatenate([np.zeros(len(meta), np.int64), counts]),
-        stopped=DEADLINE if is_partial or not finished else SIZE if len(pieces) == room else NO_PAIR,
-        scores=np.array([0.0] * len(meta) + [*pieces.values()], np.float64),
-        special_tokens=[*special_tokens, *symbols],
-        pipeline=pipeline,
-        model={"unk_id": meta.index(unk_token), "byte_fallback": options.byte_fallback},
-        reference="sentencepiece",
-        min_count=min_count,
-        flags=symbols,
-    )
+    return pieces, run.count(numbers, np.array([*pieces.values()], np.float32)), finished
 
 
 def _check(settings: Settings) -> None:
