@@ -40,7 +40,7 @@ def merge(parts: Sequence[str], folder: Path) -> Words:
     """Merge the tables of all parts."""
     path = folder / "words.parquet"
     duckdb.execute(MERGED.format(path=path), {"parts": list(parts)})
-    return Words.load(path)
+    return train.words(path)
 
 
 def vocabulary(words: Words) -> bytes:

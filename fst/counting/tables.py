@@ -123,19 +123,6 @@ def joined(parts: Sequence[Columns]) -> Columns:
     return parts[0]._replace(text=text, ends=np.concatenate(ends), counts=counts, first=first)
 
 
-def load(paths: Sequence[Any], split: str | None = None) -> Columns:
-    """Read Parquet files, and concatenate their columns."""
-    pa = pyarrow()
-    import pyarrow.parquet as pq
-
-    try:
-        parts = [pq.read_table(path, partitioning=None) for path in paths]
-        found = columns_of(pa.concat_tables(parts), split)
-        return found._replace(is_partial=any(is_partial(part.schema.metadata) for part in parts))
-    except (VocabularyError, pa.ArrowInvalid) as error:
-        raise VocabularyError(f"{', '.join(map(str, paths))}: {error}") from None
-
-
 def is_file(path: str) -> bool:
     """Whether a Parquet file has the columns word and count, as a table of words has."""
     import pyarrow.parquet as pq

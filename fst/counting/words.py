@@ -202,20 +202,7 @@ class Words:
                 larger than `MAX_COUNT`; or the digests differ from each other or from `split`. The message names the row or the column.
             UnsupportedError: ``pyarrow`` is not installed.
         """
-        return cls._of_columns(tables.columns_of(table, split))
-
-    @classmethod
-    def load(cls, *paths: Any, split: str | None = None) -> Words:
-        """The words of one or more Parquet files with the columns of `from_table`.
-
-        Raises:
-            VocabularyError, UnsupportedError: for the reasons listed in `from_table`.
-            OSError: a file cannot be read.
-        """
-        return cls._of_columns(tables.load(paths, split))
-
-    @classmethod
-    def _of_columns(cls, columns: Columns) -> Words:
+        columns = tables.columns_of(table, split)
         words = cls.combined(columns.text, columns.ends, columns.counts, columns.first, split=columns.split)
         return replace(words.at_least(columns.min_count), is_partial=columns.is_partial)
 

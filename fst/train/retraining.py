@@ -18,7 +18,7 @@ from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
 from fst.train.base_tokenizers import parts_of
 from fst.train.bpe_trainer import bpe
-from fst.train.pipeline import Pipeline
+from fst.train.pipeline import SUPERBPE, Pipeline
 from fst.train.renumbering import renamed, renumbered
 from fst.train.result import FIELDS, PLAIN, Trained
 from fst.train.settings import renumbered as of_other_ids
@@ -80,8 +80,8 @@ def like(
     Raises:
         VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a
             name that is not a special token.
-        UnsupportedError: the base tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the base tokenizer; or a
-            splitter or a normalizer is given.
+        UnsupportedError: the base tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the base tokenizer; it
+            has superwords, see `extend`; or a splitter or a normalizer is given.
         TypeError: `old` is not a tokenizer.
         TextError, ReadingError, OSError: for the reasons listed in `words`.
 
@@ -99,12 +99,23 @@ def like(
     recipe = recipe_of(base.document, base.settings, new_special_tokens, special_tokens_map)
     rule = getattr(getattr(old, "pipeline", None), "rule", None)
     recipe = recipe if rule is None else replace(recipe, pipeline=old.pipeline)  # a tokenizer.json cannot express the rule
+    _need_one_phase(recipe)
     train = TRAINERS[recipe.kind]
     size = recipe.size if vocab_size is None else vocab_size
     if train is wordlevel:
         options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
     trained = train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options})
     return replace(recipe.completed(trained, options), config=base.config)
+
+
+def _need_one_phase(recipe: Recipe) -> None:
+    """Raise an error for superwords: their splitter is that of the second phase, and no file has that of the first."""
+    splitter = recipe.pipeline.pre_tokenizer or {}
+    if any(step.get("pattern") == {"Regex": SUPERBPE} for step in splitter.get("pretokenizers", [splitter])):
+        raise UnsupportedError(
+            "the base tokenizer has superwords, which SuperBPE trains in two phases; expected a vocabulary of one phase; train subwords by "
+            "fst.train.bpe with the splitter of the first phase, and superwords by fst.train.extend(…, splitter='superbpe')"
+        )
 
 
 @dataclass(frozen=True)

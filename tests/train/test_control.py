@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst import train
-from fst.counting.words import Words
+from fst.counting import merging
 from fst.train import control
 from fst.train.control import Control, Round
 
@@ -163,9 +163,9 @@ class TestDeadlines:
         words.save(tmp_path / "partial.parquet")
         train.words(["a b"], splitter="gpt2", deadline=0).save(tmp_path / "whole.parquet")
         partial, whole = (str(tmp_path / f"{name}.parquet") for name in ("partial", "whole"))
-        found = [Words.load(*names).is_partial for names in ([partial], [whole], [whole, partial])]
+        found = [merging.load(names).is_partial for names in ([partial], [whole], [whole, partial])]
         assert found == [True, False, True]
-        assert [len(Words.load(partial)), Words.load(partial).at_least(2).is_partial] == [len(words), True]
+        assert [len(merging.load([partial])), merging.load([partial]).at_least(2).is_partial] == [len(words), True]
 
     @pytest.mark.mostly_slow
     @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fst.counting import merging
 from fst.counting.words import MAX_COUNT, Words
 from fst.tables.strings import stored_bytes
 from fst.train import bpe, wordpiece
@@ -39,7 +40,7 @@ def test_large_counts_are_stored_and_added(count: int, tmp_path: Path) -> None:
     parts = [Words.of_pairs([("a", count - 1), ("b", 1)]), Words.of_pairs([("a", 1)])]
     for number, part in enumerate(parts):
         part.save(tmp_path / f"{number}.parquet")
-    for words in (Words.load(*tmp_path.glob("*.parquet")), Words.merged(parts, split=parts[0].split)):
+    for words in (merging.load(tmp_path.glob("*.parquet")), Words.merged(parts, split=parts[0].split)):
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a", count), (b"b", 1)]
 
 

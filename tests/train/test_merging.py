@@ -44,7 +44,7 @@ def order(words: Words) -> list[int]:
 
 def in_memory(paths: list[str], path: Path) -> bytes:
     """The file of merged words from a merge in memory."""
-    Words.load(*paths).save(path)
+    Words.from_table(pa.concat_tables(map(pq.read_table, paths))).save(path)
     return path.read_bytes()
 
 
@@ -79,7 +79,7 @@ class TestMerge:
                 shuffled(path, by)
         merged = tmp_path / "merged.parquet"
         size = train.merge_words(by.sample(paths, len(paths)), merged, memory=memory)
-        words, whole = Words.load(merged), train.words(texts, splitter="gpt2")
+        words, whole = merging.load([merged]), train.words(texts, splitter="gpt2")
         assert merged.read_bytes() == expected
         assert ([*words], words.counts.tolist(), order(words)) == ([*whole], whole.counts.tolist(), order(whole))
         assert size == len(words)
@@ -124,9 +124,9 @@ class TestMerge:
         """`min_count` applies to the sums of all parts, and the file contains the largest minimum of the merge and its parts."""
         paths = counted(TEXTS, [3], tmp_path)
         train.merge_words(paths, tmp_path / "merged.parquet", min_count=3, memory=1)
-        assert [*Words.load(tmp_path / "merged.parquet")] == [b" a", b" rose"]
+        assert [*merging.load([tmp_path / "merged.parquet"])] == [b" a", b" rose"]
         train.merge_words([tmp_path / "merged.parquet", paths[0]], tmp_path / "again.parquet")
-        assert Words.load(tmp_path / "again.parquet").min_count == 3
+        assert merging.load([tmp_path / "again.parquet"]).min_count == 3
 
     def test_parts_of_engines(self, tmp_path: Path) -> None:
         """Parts may lack the columns first and split, and may have words as strings or as a dictionary; rows of all parts are in order."""
@@ -178,7 +178,7 @@ class TestWrongParts:
         for number, count in enumerate([1 << 62, (1 << 62) - 1]):
             pq.write_table(pa.table({"word": ["the"], "count": [count]}), tmp_path / f"{number}.parquet")
         train.merge_words([tmp_path / "0.parquet", tmp_path / "1.parquet"], tmp_path / "merged.parquet")
-        assert Words.load(tmp_path / "merged.parquet").counts.tolist() == [MAX_COUNT]
+        assert merging.load([tmp_path / "merged.parquet"]).counts.tolist() == [MAX_COUNT]
 
     def test_different_splits(self, tmp_path: Path) -> None:
         """Parts of different splitters, and parts of another splitter than `splitter`, are refused."""
@@ -229,7 +229,7 @@ class TestWrongParts:
         columns = {"word": ["a"], "count": [1], name: wrong}
         pq.write_table(pa.table(columns), tmp_path / "bad.parquet")
         pq.write_table(pa.table([*columns.values(), wrong], [*columns, name]), tmp_path / "twice.parquet")
-        for read in (Words.load, lambda path: train.merge_words([path], tmp_path / "merged.parquet")):
+        for read in (lambda path: merging.load([path]), lambda path: train.merge_words([path], tmp_path / "merged.parquet")):
             with pytest.raises(VocabularyError, match=rf"bad\.parquet: {message}"):
                 read(tmp_path / "bad.parquet")
             with pytest.raises(VocabularyError, match=rf"twice\.parquet: .*{name}"):

@@ -154,3 +154,12 @@ def test_wrong_numbers_are_found_before_texts_are_read(arguments: dict[str, Any]
 
     with pytest.raises(fst.VocabularyError, match="expected a whole number"):
         train.extend(train.bpe(["a b"], splitter="gpt2", vocab_size=258), texts(), **arguments)
+
+
+def test_like_refuses_superwords() -> None:
+    """`train.like` refuses a vocabulary of superwords, since its files have only the splitter of the second phase."""
+    first, both = both_phases(drawn(7))
+    assert train.like(first, drawn(8), 270).merges
+    for base in (both, live(both)):
+        with pytest.raises(fst.UnsupportedError, match="the base tokenizer has superwords, which SuperBPE trains in two phases"):
+            train.like(base, drawn(8), 270)

@@ -24,6 +24,7 @@ import fst
 from fst import train
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.sources.tiktoken import ENCODINGS
+from fst.counting import merging
 from fst.counting import words as counted_words
 from fst.counting.words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
@@ -427,7 +428,7 @@ class TestTables:
         for name, threads in (("a", 1), ("b", 2)):
             train.words(TEXTS, splitter="gpt2", min_count=2, threads=threads).save(tmp_path / f"{name}.parquet")
         assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-        loaded = Words.load(tmp_path / "a.parquet")
+        loaded = merging.load([tmp_path / "a.parquet"])
         assert same(loaded, words)
         assert loaded.min_count == 2
         assert same(train.words(tmp_path / "a.parquet"), words)
