@@ -42,13 +42,17 @@ class CliCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under the headings of their sections; see `fst.cli.options.with_options`."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for option in self.get_params(ctx):
-            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
-                sections.setdefault(getattr(option, "section", "Options"), []).append(record)
-        for heading, records in sections.items():
+        for heading, records in self.sections(ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The options of each section, by heading, and the help of each option."""
+        found: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
+                found.setdefault(getattr(option, "section", "Options"), []).append(record)
+        return found
 
     def call(self, arguments: Sequence[str]) -> None:
         """Run the command in this process, for Python code. A usage error becomes an `UnsupportedError`, which can be pickled."""

@@ -356,3 +356,12 @@ class TestOutputs:
         assert f"{wrong}, line 2" in error_of(call(*BPE, wrong, "-o", tmp_path / "o.json", code=1))
         assert not (tmp_path / "o.json").exists()
         call(*BPE, wrong, "--errors", "replace", "-o", tmp_path / "o.json")
+
+
+@pytest.mark.parametrize("trainer", ["unigram", "wordlevel", "like", "extend", "trim", "words"])
+def test_help_is_short(trainer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The help has at most 50 lines; that of trainers names the options for reading files, which `fst encode --help` describes."""
+    monkeypatch.setenv("COLUMNS", "80")
+    found = call("train", trainer, "--help").stdout
+    assert found.count("\n") <= 50
+    assert "--separator" in found

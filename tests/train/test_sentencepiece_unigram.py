@@ -133,8 +133,10 @@ def test_characters_and_words_by_definition() -> None:
     options = {"character_coverage": 1.0, "hard_vocab_limit": False}
     characters = learned(["aab b"], vocab_size=20, options={**options, "model_type": "char"})
     words = learned(["b a b", "b c"], vocab_size=5, options={**options, "model_type": "word"})
-    assert pieces_of(characters)[3:] == [(piece, pytest.approx(log(1 / 3))) for piece in "ab▁"]
-    assert pieces_of(words)[3:] == [("▁b", pytest.approx(log(3 / 5))), ("▁a", pytest.approx(log(1 / 5)))]
+    assert [*characters.vocabulary][3:] == ["a", "b", "▁"]
+    assert characters.scores[3:].tolist() == pytest.approx([log(1 / 3)] * 3)
+    assert [*words.vocabulary][3:] == ["▁b", "▁a"]
+    assert words.scores[3:].tolist() == pytest.approx([log(3 / 5), log(1 / 5)])
     assert words.counts.tolist() == [0, 0, 0, 3, 1]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fst.cli.group import CommandGroup
+from fst.cli.group import CliCommand, CommandGroup
 from fst.cli.options import READING, FileName, Number, files_argument, reading_options, threads_option, with_options
 
 Option = Callable[[Any], Any]
@@ -36,14 +36,12 @@ corpus_options = with_options(
     ),
 )
 splitter_options = with_options(
-    click.option(
-        "--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts; not needed for words counted with a named splitter."
-    ),
+    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts; counted words may need none."),
     click.option(
         "--normalizer",
         metavar="NAME|JSON",
         show_default="that of the splitter",
-        help="The normalizer: nfkc, bert, ...; for the splitter sentencepiece: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.",
+        help="The normalizer, such as nfkc or bert.",
     ),
 )
 output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="The file or folder to write.")
@@ -51,10 +49,8 @@ writing_options = with_options(
     output_option,
     click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
     with_options(
-        click.option(
-            "--report", type=FileName(), metavar="HELD_OUT", help="Print figures on the texts of this file, which is read like FILE."
-        ),
-        click.option("--by", metavar="NAME", help="Print figures for each value of this column or field, such as the language."),
+        click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on the texts of this file."),
+        click.option("--by", metavar="NAME", help="Print figures for each value of this column or field."),
         section="Options for a report",
     ),
 )
@@ -63,27 +59,19 @@ deadline_option = click.option(
     type=Number(min=0),
     metavar="SECONDS",
     show_default="none",
-    help="Stop counting or training after this time, write the result so far, and exit with code 124.",
+    help="Stop after this time, write the result so far, and exit with code 124.",
 )
 run_options: Option = with_options(
     click.option(
         "--checkpoint",
         type=FileName(),
         metavar="FILE",
-        help="The file for the state of a run, written every 3 minutes and when it is stopped; a later run continues from it.",
+        help="The file for the state of a run; a later run continues from it.",
     ),
     deadline_option,
 )
 size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
-special_option = click.option(
-    "--special-tokens", multiple=True, metavar="TOKEN", help="A special token; repeat the option for more. They get the first ids."
-)
-unknown_option = click.option(
-    "--unk-token",
-    metavar="TOKEN",
-    show_default="wordpiece: [UNK]; wordlevel, --reference sentencepiece: <unk>; others: none",
-    help="The special token for unknown text.",
-)
+special_option = click.option("--special-tokens", multiple=True, metavar="TOKEN", help="A special token; repeat the option for more.")
 frequency_option = click.option(
     "--min-frequency",
     type=click.IntRange(min=0),
@@ -94,9 +82,9 @@ frequency_option = click.option(
 initial_option = click.option(
     "--initial-alphabet",
     metavar="CHARACTERS",
-    show_default="all bytes for splitters of bytes, else none",
+    show_default="of bytes: all; else none",
     callback=lambda _ctx, _parameter, given: given and list(given),
-    help="Characters that become tokens even if no text contains them.",
+    help="Characters that become tokens in any case.",
 )
 alphabet_options = with_options(
     initial_option,
@@ -161,8 +149,18 @@ spm_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=_parsed,
-    help="With --reference sentencepiece: an option of spm_train, such as byte_fallback=true; repeat the option for more.",
+    help="sentencepiece: an option of spm_train, such as model_type=char; repeat the option for more.",
 )
+
+
+class Trainer(CliCommand):
+    """A trainer, whose help names the options for reading files in one line, because many commands have them."""
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The options of each section, by heading."""
+        found = super().sections(ctx)
+        names = ", ".join(record.split()[0] for record, _ in found[READING])
+        return {**found, READING: [(names, "As for fst encode, whose help describes them.")]}
 
 
 class Trainers(CommandGroup):
@@ -248,15 +246,18 @@ def words_command(**options: Any) -> None:
 def trainer(name: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
     """A decorator that makes the command of a trainer, with its own options and the common options of all trainers."""
     add = with_options(*options, files_argument, writing_options, corpus_options)
-    return lambda function: command.command(name)(add(function))
+    return lambda function: command.command(name, cls=Trainer)(add(function))
 
 
-new_options: Option = with_options(size_option, special_option, unknown_option, splitter_options)
+def new_options(unknown: str) -> Option:
+    """The options of new vocabularies. `unknown`: the default of --unk-token."""
+    unknown_option = click.option("--unk-token", metavar="TOKEN", show_default=unknown, help="The special token for unknown text.")
+    return with_options(size_option, special_option, unknown_option, splitter_options)
 
 
 @trainer(
     "bpe",
-    new_options,
+    new_options("none; sentencepiece: <unk>"),
     frequency_option,
     alphabet_options,
     affix_options,
@@ -280,7 +281,7 @@ def bpe_command(**options: Any) -> None:
     train("bpe", **options)
 
 
-@trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_options, affix_options, run_options)
+@trainer("wordpiece", new_options("[UNK]"), criterion_option, frequency_option, alphabet_options, affix_options, run_options)
 def wordpiece_command(**options: Any) -> None:
     """Train WordPiece: merge pairs by frequency or by score.
 
@@ -297,7 +298,14 @@ def wordpiece_command(**options: Any) -> None:
     train("wordpiece", **options)
 
 
-@trainer("unigram", new_options, initial_option, reference_option("huggingface", "exact", "sentencepiece"), spm_option, run_options)
+@trainer(
+    "unigram",
+    new_options("none; sentencepiece: <unk>"),
+    initial_option,
+    reference_option("huggingface", "exact", "sentencepiece"),
+    spm_option,
+    run_options,
+)
 def unigram_command(**options: Any) -> None:
     """Train Unigram: drop the least useful of all frequent substrings.
 
@@ -314,7 +322,7 @@ def unigram_command(**options: Any) -> None:
     train("unigram", **options)
 
 
-@trainer("wordlevel", new_options, frequency_option)
+@trainer("wordlevel", new_options("<unk>"), frequency_option)
 def wordlevel_command(**options: Any) -> None:
     """Make the most frequent words tokens.
 
