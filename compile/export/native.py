@@ -27,7 +27,7 @@ V3 = f"{V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
 V4 = f"{V3},+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vbmi,+avx512vl"
 FEATURES = {"x86-64-v2": V2, "x86-64-v3": V3, "x86-64-v4": V4, "aarch64": ""}
 LETTERS = {"none": "n", "bool": "b", "float64": "d", "object": "o"}
-MATHEMATICS = {"exp", "ldexp", "log"}  # functions of the C library, which are in every Python process
+MATHEMATICS = {"exp", "ldexp", "log", "log1p"}  # functions of the C library, which are in every Python process
 LDEXP = """
 declare double @ldexp(double, i32)
 define internal double @numba_ldexp(double %0, i32 %1) {

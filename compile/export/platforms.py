@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from fst.compile.export.native import FEATURES, Level, manifest
+from fst.compile.export.native import FEATURES, MATHEMATICS, Level, manifest
 from fst.compile.export.targets import Target
 from fst.core import native
 from fst.errors import UnsupportedError
@@ -38,7 +38,7 @@ WINDOWS = """
 """
 # What the extension and the libraries use of the libraries of Windows and of Python; an object, in contrast to a function, has `DATA`.
 USED = {
-    "ucrtbase.dll": "exp ldexp log memcpy memmove memset strlen strncpy",
+    "ucrtbase.dll": f"{' '.join(sorted(MATHEMATICS))} memcpy memmove memset strlen strncpy",
     "python3.dll": (
         "PyArg_ParseTuple PyBool_FromLong PyBytes_AsString PyBytes_FromStringAndSize PyCMethod_New PyErr_Occurred PyErr_SetString "
         "PyEval_RestoreThread PyEval_SaveThread PyFloat_AsDouble PyFloat_FromDouble PyImport_ImportModule PyLong_AsUnsignedLongLongMask "

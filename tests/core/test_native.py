@@ -20,12 +20,13 @@ import numpy as np
 import pytest
 from support.commands import TIMEOUT, posix
 from support.core import native_kernels
-from support.core.kernel_files import kernel_modules
+from support.core.kernel_files import functions_of_math, kernel_modules
 from support.core.native_code import OBSTACLE
 from support.core.native_kernels import CALLS, Other, Pair
 from support.core.run_tables import run_tables, save_tables
 from support.shared_data import TESTS
 
+from fst.compile.export.native import MATHEMATICS
 from fst.core import native
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred
@@ -379,6 +380,11 @@ def test_texts_of_all_kernels() -> None:
     pairs = {tuple(pair) for pair in json.loads(program(KINDS))}
     assert len(pairs) > 80
     assert len({text for text, _ in pairs}) == len({kind for _, kind in pairs}) == len(pairs)
+
+
+def test_functions_of_the_c_library() -> None:
+    """Kernels call no functions of the module `math` but those that native code may call, and `floor`, which is an instruction."""
+    assert {"exp", "log"} < functions_of_math() <= MATHEMATICS | {"floor"}
 
 
 @pytest.mark.slow

@@ -22,6 +22,12 @@ def kernels_in_files() -> Iterator[tuple[str, str]]:
     yield from ((name, function) for name, path in _modules() for function in _compiled(path))
 
 
+def functions_of_math() -> set[str]:
+    """The functions of the module `math` that compiled functions use."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for _, path in _modules()]
+    return {name for tree in trees for function in _functions(tree) for name in _of_math(tree, function)}
+
+
 def _modules() -> Iterator[tuple[str, Path]]:
     """The name and the file of each module."""
     for folder, package in FOLDERS.items():
@@ -31,7 +37,23 @@ def _modules() -> Iterator[tuple[str, Path]]:
 
 def _compiled(path: Path) -> Iterator[str]:
     """The names of the compiled functions in a file."""
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+    return (function.name for function in _functions(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """The compiled functions of a module."""
+    for function in tree.body:
         decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}
         if isinstance(function, ast.FunctionDef) and decorators & DECORATORS:
-            yield function.name
+            yield function
+
+
+def _of_math(tree: ast.Module, function: ast.FunctionDef) -> Iterator[str]:
+    """The functions of the module `math` that a function uses, by their own names or as attributes."""
+    imports = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "math"]
+    names = {alias.name for each in imports for alias in each.names}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id in names:
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "math":
+            yield node.attr
