@@ -198,7 +198,7 @@ def test_the_saved_model_has_the_same_pieces(kind: str, rule: str, tmp_path: Pat
 
 
 def test_counted_words_are_sentences(tmp_path: Path) -> None:
-    """Counted words are sentences of one word, as lines of a word, a tab and a count are for `sentencepiece`."""
+    """Counted words are sentences of one word, as lines of a word, a tab and a count are for `sentencepiece`; the first can be used."""
     library, model = pytest.importorskip("sentencepiece"), BytesIO()
     words = {"▁low": 5, "▁lower": 2, "▁newest": 6, "▁widest": 3}
     lines = "".join(f"{word[1:]}\t{count}\n" for word, count in words.items())
@@ -209,6 +209,18 @@ def test_counted_words_are_sentences(tmp_path: Path) -> None:
     expected = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
     found = train.unigram(Words.of_pairs(words.items()), reference="sentencepiece", vocab_size=20, options={"hard_vocab_limit": False})
     assert pieces_of(found) == expected
+    numbers = Words.of_pairs((f"▁w{number}", 1 + number % 3) for number in range(300))
+    limit = {"model_type": "word", "hard_vocab_limit": False, "input_sentence_size": 150}
+    first = Words.of_pairs([*zip(map(bytes.decode, numbers), numbers.counts.tolist(), strict=True)][:150])
+    wanted = learned_words(first, {**limit, "input_sentence_size": 0})
+    assert learned_words(numbers, {**limit, "shuffle_input_sentence": False}) == wanted
+    with pytest.raises(fst.UnsupportedError, match="the texts have more sentences"):
+        learned_words(numbers, limit)
+
+
+def learned_words(words: Words, options: Mapping[str, Any]) -> Pairs:
+    """The pieces that the trainer learns from counted words."""
+    return pieces_of(train.unigram(words, reference="sentencepiece", vocab_size=400, options=options))
 
 
 def test_the_initial_alphabet_is_required() -> None:
@@ -225,6 +237,8 @@ def test_the_initial_alphabet_is_required() -> None:
         ({"options": {"input_sentence_size": 9}}, "input_sentence_size is 9; expected 0 or at least 101, as in SentencePiece"),
         ({"options": {"model_type": "bpe"}}, "model_type is 'bpe', which is the trainer fst.train.bpe"),
         ({"options": {"model_type": "words"}}, "model_type is 'words'; expected 'unigram', 'char' or 'word'"),
+        ({"options": {"user_defined_symbols": ["<a>", "<a>"]}}, "special tokens and symbols are .*; expected each once"),
+        ({"options": {"user_defined_symbols": ["b", "▁b"], "model_type": "word"}}, "special tokens and symbols are .*; expected each once"),
         ({"options": {"use_all_vocab": True}}, "use_all_vocab is for model_type 'char' or 'word'"),
         ({"options": {"model_type": "word"}, "vocab_size": 2}, "vocab_size is 2; expected at least 3"),
         ({"options": {"model_type": "char"}, "initial_alphabet": ["z"]}, "no text contains 'z' of initial_alphabet"),

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from fst.train.symbols import NEVER, checked_initial, strings_of
 
 if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
+
+Sentence = TypeVar("Sentence")  # a text, or a text with its count
 
 BOUNDARY = "\x1f"  # the character by which SentencePiece replaces special tokens in texts
 
@@ -96,8 +98,8 @@ def read(
         if pipeline is not None and pipeline.are_bytes:
             raise UnsupportedError("reference 'sentencepiece' needs words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
         words = words.at_least(arguments["min_count"])
-        texts, counts = texts_of_words(words)
-        found = sentences_of(texts, counts, meta, first, options)
+        pairs = [*selected(texts_of_words(words), options)]
+        found = sentences_of([text for text, _ in pairs], [count for _, count in pairs], meta, first, options)
         return Read(found, pipeline, control.after(words), words.min_count, words.is_partial)
     if arguments["min_count"] != 1:
         raise UnsupportedError("min_count is combined with texts; SentencePiece uses all words; leave it out, or count the words first")
@@ -115,18 +117,20 @@ def read(
     return Read(sentences_of(texts, [1] * len(texts), meta, first, options), pipeline, control, 1, is_partial)
 
 
-def selected(texts: Iterable[str], options: Options) -> Iterator[str]:
-    """The first ``input_sentence_size`` texts. If a larger number is to be shuffled, SentencePiece's choice differs from run to run."""
+def selected(sentences: Iterable[Sentence], options: Options) -> Iterator[Sentence]:
+    """Yield the first ``input_sentence_size`` sentences. More sentences are refused if they are to be shuffled, because SentencePiece's
+    choice differs from run to run.
+    """
     most = options.input_sentence_size
-    for number, text in enumerate(texts):
+    for number, sentence in enumerate(sentences):
         if most and number == most and not options.shuffle_input_sentence:
             return
         if most and number == most:
             raise UnsupportedError(
                 f"input_sentence_size is {most:,}, and the texts have more sentences, of which SentencePiece draws others in each run; "
-                "pass shuffle_input_sentence=False for the first ones, or draw a sample"
+                "expected shuffle_input_sentence=False; pass it to use the first sentences, or draw a sample"
             )
-        yield text
+        yield sentence
 
 
 def sentences_of(
@@ -190,16 +194,15 @@ def required_of(counts: Counter[str], required: Collection[str], options: Option
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def texts_of_words(words: Words) -> tuple[list[str], list[int]]:
-    """Counted words as sentences. Words with U+2585 are left out."""
+def texts_of_words(words: Words) -> Iterator[tuple[str, int]]:
+    """Counted words as sentences with their counts. Words with U+2585 are left out."""
     texts = strings_of(words, are_bytes=False)
     for text in texts:
         if not text.startswith(SYMBOL) or SPACE in text:
             raise VocabularyError(
                 f"the word {quoted(text)} does not begin with {SYMBOL}, or has a space; expected words of the splitter 'sentencepiece'"
             )
-    kept = [(text, count) for text, count in zip(texts, words.counts.tolist(), strict=True) if RESERVED not in text]
-    return [text for text, _ in kept], [count for _, count in kept]
+    return ((text, count) for text, count in zip(texts, words.counts.tolist(), strict=True) if RESERVED not in text)
 
 
 def texts_of(blocks: Iterable[Block], pipeline: Pipeline, errors: str, longest: int) -> Iterator[str]:

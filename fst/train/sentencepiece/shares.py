@@ -1,14 +1,14 @@
 """The vocabularies of characters and of words that SentencePiece learns: the score of a piece is the logarithm of its share, in float32.
 
 The characters are those that the other trainers also need, by frequency. A word begins with ▁ or at the beginning of a sentence; words with
-rare characters are no pieces, but belong to the sum. logf is from libm, like that of SentencePiece.
+rare characters are not pieces, but their counts belong to the total.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,8 +18,6 @@ from fst.errors import VocabularyError, quoted
 from fst.train.sentencepiece.bpe import RESERVED
 from fst.train.sentencepiece.options import CHAR, WORD, Options
 from fst.train.sentencepiece.sentences import Sentences
-
-LOGF = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float)(("logf", ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)))
 
 
 def pieces_of(sentences: Sentences, options: Options, room: int) -> tuple[dict[str, float], NDArray[np.int64]]:
@@ -37,9 +35,18 @@ def pieces_of(sentences: Sentences, options: Options, room: int) -> tuple[dict[s
             f"vocab_size is {room:,} without the special tokens; expected at most {len(chosen):,}, since the texts have no more words; "
             "lower it, or pass options={'hard_vocab_limit': False}"
         )
-    log_total = np.float32(LOGF(total))
-    scores = {piece: float(np.float32(LOGF(count)) - log_total) for piece, count in chosen}
+    logf = _logf()
+    log_total = np.float32(logf(total))
+    scores = {piece: float(np.float32(logf(count)) - log_total) for piece, count in chosen}
     return scores, np.array([count for _, count in chosen], np.int64)
+
+
+def _logf() -> Callable[[float], float]:
+    """The function logf of the system's C library, which SentencePiece also calls. A logarithm in float64, rounded to float32, is not
+    always the same number: with glibc 2.36, that of 1,579 differs.
+    """
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float)(("logf", library))
 
 
 def _words(sentences: Sentences, options: Options) -> Mapping[str, int]:

@@ -72,7 +72,7 @@ def by_sentencepiece(
     """
     _check(settings)
     symbols = {symbol: {"special": False} for symbol in options.symbols}
-    meta = [*special_tokens, *symbols, *(BYTES if options.byte_fallback else ())]
+    meta = [*special_tokens, *options.symbols, *(BYTES if options.byte_fallback else ())]
     if len({*meta}) < len(meta):
         raise VocabularyError(f"special tokens and symbols are {quoted(meta)}; expected each once")
     sentences, pipeline, control, min_count, is_partial = read(source, splitter, arguments, meta, arguments["initial_alphabet"], options)
