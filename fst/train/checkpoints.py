@@ -56,7 +56,7 @@ def resumed(path: str | Path, first: State, digest: str, prove: Callable[[State]
     forms = {name: (array.dtype, array.ndim) for name, array in arrays.items()}
     if found != digest or forms != {name: (part.dtype, part.ndim) for name, part in cast(Any, first)._asdict().items()}:
         raise VocabularyError(
-            f"{path} is a checkpoint of other words or options; expected those of this run; "
+            f"{path} is a checkpoint of other words or options, or of another version of fst; expected those of this run; "
             "repeat the run that wrote it, or name another file"
         )
     if seal != _seal_of(digest, arrays):
