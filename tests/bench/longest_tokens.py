@@ -56,7 +56,7 @@ def spent(call: Callable[..., Any], *arguments: Any) -> float:
 
 
 def rwkv(path: str) -> None:
-    """A World vocabulary, beside the implementation in Rust."""
+    """A World vocabulary, next to the implementation in Rust."""
     from pyrwkv_tokenizer import RWKVTokenizer
 
     reference = RWKVTokenizer()
@@ -64,7 +64,7 @@ def rwkv(path: str) -> None:
 
 
 def superbpe(size: int = 60_000, transition: int = 20_000) -> None:
-    """A vocabulary of SuperBPE, beside `tokenizers`."""
+    """A vocabulary of SuperBPE, next to `tokenizers`."""
     first = fst.train.bpe(lines(BOOKS), splitter="gpt2", vocab_size=transition, threads=1)
     trained = fst.train.extend(first, lines(BOOKS), size - transition, splitter="superbpe", threads=1)
     with TemporaryDirectory() as folder:

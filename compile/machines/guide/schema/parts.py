@@ -102,7 +102,7 @@ class SchemaParts:
                 self._ahead[number] = self.part(number)
 
     def part(self, number: int) -> Part:
-        """A part, by its number, which is not kept."""
+        """Make the part of a number; it is not kept."""
         if number in self._ahead:
             return self._ahead.pop(number)
         _, path, make = self._makers[number]
