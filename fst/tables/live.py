@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from types import FunctionType
 from typing import Any
@@ -80,18 +81,34 @@ def exported_text(source: Any) -> tuple[str, dict[str, Any]]:
         raise UnsupportedError("split_special_tokens is True; expected False: a table finds special tokens in every text")
     if inner is source:
         return source.to_str(), {}
-    if hasattr(source, "_switch_to_input_mode") and not source._in_target_context_manager:
-        source._switch_to_input_mode()  # each call does so first; SeamlessM4T begins in the mode of targets
     length = source.model_max_length
     named = {name: str(token) for name, token in source.special_tokens_map.items() if isinstance(token, str)}
-    return inner.to_str(), {
-        **{name: getattr(source, name) for name in SETTINGS},
-        "model_input_names": [*source.model_input_names],
-        "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
-        "named_tokens": named,
-        "extra_special_tokens": [*map(str, source.extra_special_tokens)],
-        "tokenizer_class": _class_of(source),
-    }
+    with _input_mode(source):
+        return inner.to_str(), {
+            **{name: getattr(source, name) for name in SETTINGS},
+            "model_input_names": [*source.model_input_names],
+            "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
+            "named_tokens": named,
+            "extra_special_tokens": [*map(str, source.extra_special_tokens)],
+            "tokenizer_class": _class_of(source),
+        }
+
+
+@contextmanager
+def _input_mode(source: Any) -> Iterator[None]:
+    """The mode in which each call of a tokenizer reads a text: a tokenizer of SeamlessM4T begins in the mode of targets. Afterwards, the
+    tokenizer is as before.
+    """
+    if not hasattr(source, "_switch_to_input_mode") or source._in_target_context_manager:
+        yield
+        return
+    attributes, processor = {**vars(source)}, source.backend_tokenizer.post_processor
+    try:
+        source._switch_to_input_mode()
+        yield
+    finally:
+        vars(source).update(attributes)
+        source.backend_tokenizer.post_processor = processor
 
 
 def config_of(source: Any) -> dict[str, Any]:

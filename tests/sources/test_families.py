@@ -20,6 +20,7 @@ import fst
 from fst.compile import bpe, tokenizer, unigram, wordpiece
 from fst.compile.text.folding import WITH_PREPEND, components
 from fst.compile.text.normalizer import normalizer
+from fst.tables.live import exported_text
 from fst.text.whitespace import NO_WHITESPACE
 
 pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
@@ -96,6 +97,19 @@ def test_nougat(tmp_path: Path) -> None:
     expected = own.encode_batch(rows)
     assert [ids.tolist() for ids in found] == [encoding.ids for encoding in expected]
     assert [*map(tuple, found.offsets.tolist())] == [span for encoding in expected for span in encoding.offsets]
+
+
+def test_live_tokenizer_is_not_changed() -> None:
+    """A tokenizer in the mode of targets is compiled for source texts, as it reads them, and remains in its mode."""
+    made = library("transformers").SeamlessM4TTokenizer()
+    made._switch_to_target_mode()
+    before, attributes = made.backend_tokenizer.to_str(), {**vars(made)}
+    text, settings = exported_text(made)
+    assert settings["tokenizer_class"].attributes["prefix_tokens"] != attributes["prefix_tokens"]
+    assert made.backend_tokenizer.to_str() == before
+    assert vars(made) == attributes
+    made("")
+    assert made.backend_tokenizer.to_str() == text != before
 
 
 @pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 40))
