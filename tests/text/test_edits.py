@@ -101,6 +101,8 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
         (replaced("", "a+b"), "expected a String, a set"),
         (replaced("", r"^\s+"), "expected a String, a set"),
         (replaced("", "x+$b"), "expected a String, a set"),
+        (replaced("", " +\ud800"), "Replace with a surrogate, which is not a character"),
+        (to("\ud800", "ab"), "Replace with a surrogate, which is not a character"),
         ({"type": "Replace", "pattern": {"Regex": 5}, "content": " "}, "expected a String, a set"),
         (to("", ""), "expected a String, a set"),
         (prepend("x" * 257), "more than 256 bytes"),

@@ -14,6 +14,7 @@ from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
 from fst.compile.text.edits.charsmaps import of_component
 from fst.compile.text.folding import characters_of
+from fst.core.json_fields import is_text
 from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import Charsmap
 from fst.text.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
@@ -35,6 +36,8 @@ def edit_of(part: Component) -> Edit | Charsmap:
         return of_component(part)
     content = part["prepend"] if part["type"] == "Prepend" else part["content"]
     edit = Edit(PREPEND, content=content) if part["type"] == "Prepend" else _replacement(part)
+    if not (is_text(edit.content) and is_text(edit.string)):
+        raise UnsupportedError(f"normalizer {part['type']} with a surrogate, which is not a character; remove it")
     if max(len(edit.content.encode()), len(edit.string.encode())) > MAX_STRING:
         raise UnsupportedError(f"normalizer {part['type']} with a string of more than {MAX_STRING} bytes")
     return edit
