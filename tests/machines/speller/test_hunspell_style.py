@@ -26,7 +26,7 @@ from fst.machines.speller.layout import ENTRY, MAX_BYTES
 from fst.runtime.machines.speller.suggest.hunspell.edits import MAX_RELATED, with_similar
 from fst.runtime.machines.speller.suggest.hunspell.ngrams import Stems, _scores_of
 from fst.runtime.machines.speller.suggest.hunspell.scores import common_start, ngrams
-from fst.runtime.machines.speller.suggest.hunspell.sounds import Sounds
+from fst.runtime.machines.speller.suggest.hunspell.sounds import MAX_RULES, Sounds
 
 ANSWERS = TESTS / "support" / "sources" / "suggestions.json"  # the suggestions of Hunspell 1.7.1 for random dictionaries
 SOUNDS = ANSWERS.with_name("sounds.json")  # rules of PHONE; the sounds of words by the function phonet of Hunspell 1.7.1
@@ -105,6 +105,16 @@ def test_recorded_sounds() -> None:
     for rules, expected in json.loads(SOUNDS.read_text(encoding="utf-8")):
         sounds = Sounds(rules, "iso8859-1")
         assert {word: sounds.of(word) for word in expected} == expected
+
+
+def test_unusual_rules_of_sounds() -> None:
+    """A pattern with a sign that it cannot have, such as Ё, whose byte is ³ in Latin-1, or U+0000, fits no word; and only the first rules
+    are read.
+    """
+    for encoding, pattern in [("koi8-r", "А-Ё"), ("iso8859-1", "A-²"), ("utf-8", "A\0"), ("utf-8", "A\0(b)"), ("utf-8", "A(\0)")]:
+        assert Sounds([[pattern, "B"]], encoding).of(pattern[0]) == ""
+    rules = [*([["A", ""]] * (MAX_RULES - 1)), ["B", "K"], ["C", "K"]]
+    assert [Sounds(rules, "utf-8").of(word) for word in ("B", "C")] == ["K", ""]
 
 
 def test_suggestions_by_sound(tmp_path: Path) -> None:

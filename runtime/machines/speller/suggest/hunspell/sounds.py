@@ -24,6 +24,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 MAX_BYTES = 1024  # a longer word has no sound
+MAX_RULES = 1024  # later rules are not read
 PRIORITY = 5  # of a rule without a number
 SIGNS = frozenset("(-<^$0123456789")
 END = "\0"  # after a word
@@ -58,7 +59,7 @@ class Pattern(NamedTuple):
             choices, rest = rest[1:], rest.partition(")")[2]
         minus = len(rest) - len(rest.lstrip("-"))
         rest = rest[minus:].removeprefix("<")
-        priority, rest = (int(rest[0]), rest[1:]) if rest[:1].isdigit() else (PRIORITY, rest)
+        priority, rest = (int(rest[0]), rest[1:]) if rest[:1].isdecimal() else (PRIORITY, rest)
         rest = rest[1:] if rest.startswith("^^") else rest
         bounds = "^$" if rest.startswith("^$") else rest[:1]
         known = bounds if bounds in ("", "^", "$", "^$") else None
@@ -67,7 +68,7 @@ class Pattern(NamedTuple):
     def end(self, word: str, place: int) -> int:
         """The end of the letters of the pattern at a place of a word; -1, if they are not there."""
         end = place + len(self.text)
-        if not word.startswith(self.text, place):
+        if not word.startswith(self.text, place) or end == len(word):  # the pattern contains `END`
             return -1
         if self.choices is None:
             return end
@@ -108,8 +109,8 @@ class Sounds:
     def __init__(self, rules: Sequence[Sequence[str]], encoding: str) -> None:
         self._encoding = encoding
         self._rules: dict[str, list[tuple[Pattern, str]]] = {}
-        for letter, some in groupby(([self._bytes(text) for text in rule] for rule in rules), lambda rule: rule[0][0]):
-            self._rules.setdefault(letter, [(Pattern.read(pattern), sound) for pattern, sound in some])  # later rules are not read
+        for letter, some in groupby(([self._bytes(text) for text in rule] for rule in rules[:MAX_RULES]), lambda rule: rule[0][0]):
+            self._rules.setdefault(letter, [(Pattern.read(pattern), sound) for pattern, sound in some])  # Hunspell reads the first group
 
     def _bytes(self, text: str) -> str:
         """The bytes of a text, each as a character."""
