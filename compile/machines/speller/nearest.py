@@ -39,7 +39,7 @@ JOIN = "\U000f0000"  # in place of a character at the end of a string: a compoun
 PART = 0x30000  # ``PART + k`` at the end of a string: it goes on at the root of part k; at the beginning: the string belongs to part k
 MAX_PARTS = 0xC0000
 MAX_CHARACTERS = 1 << 24  # maximum number of characters of all strings
-MAX_SUFFIXES = 3 << 22  # maximum number of suffixes that are tried; of Debian's dictionaries, Korean takes the most, 7.9 million
+MAX_SUFFIXES = 3 << 22  # maximum number of suffixes that are tried; Debian's Korean dictionary takes 7.9 million
 MOST_TOGETHER = 1 << 9  # maximum number of suffixes of several flags in one part
 LEVELS = 2  # the number of suffixes of a word
 

@@ -37,9 +37,7 @@ class Matches:
         return self._read(edge)[0]
 
     def _read(self, edge: str) -> tuple[Sequence[Affix], int, int]:
-        """The affixes that the first characters of an edge allow; their largest reach; and the number of characters that
-        were read.
-        """
+        """The affixes that the first characters of an edge allow; their largest reach; and the number of characters that were read."""
         left, reach = self._left[""]
         for place, char in enumerate(edge):
             if place >= reach:
