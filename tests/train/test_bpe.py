@@ -422,9 +422,6 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
         np.savez(path, allow_pickle=False, **members_of(digest, {**arrays, name: changed}))
         with pytest.raises(fst.VocabularyError, match="of the checkpoint is out of range"):
             bpe(words, checkpoint=path)
-    np.savez(path, allow_pickle=False, **members_of(digest, {**arrays, "numbers": arrays["numbers"][:-2]}))
-    with pytest.raises(fst.VocabularyError, match="the checkpoint is of another version of fst"):
-        bpe(words, checkpoint=path)
 
 
 # --- WordPiece by frequency

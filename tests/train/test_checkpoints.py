@@ -176,6 +176,19 @@ def test_arrays_are_refused_by_name(
         RUNS[kind][0](words, **options_of(kind), checkpoint=path)
 
 
+def test_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state with another number of `numbers`, as another version writes it, is refused as such."""
+    monkeypatch.setattr(merges, "STEPS", 1)
+    path = tmp_path / "run.npz"
+    words = Words.of_pairs({"abcabc": 3, "abab": 4}.items())
+    found = stored("bpe", words, 2, path)
+    assert found is not None
+    found[1]["numbers"] = found[1]["numbers"][:-2]
+    np.savez(path, allow_pickle=False, **members_of(*found))
+    with pytest.raises(fst.VocabularyError, match="the checkpoint is of another version of fst"):
+        train.bpe(words, **options_of("bpe"), checkpoint=path)
+
+
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Merges that double a token again and again are refused before memory is allocated for the token."""
     monkeypatch.setattr(merges, "STEPS", 1)
