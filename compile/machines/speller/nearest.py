@@ -16,7 +16,7 @@ Words with characters from `PART` on, such as rare CJK ideographs, are left out,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +75,7 @@ class WordStrings:
         self._characters = self._tried = 0
         prefixes, suffixes = ([affix for affix in some if _is_readable(affix.add)] for some in (dictionary.prefixes, dictionary.suffixes))
         self._suffixes = {flag: (Matches(some, self._take), ByEnding[_Rules]()) for flag, some in by_flag(suffixes).items()}
-        self._strips = {flag: sorted({prefix.strip for prefix in some}) for flag, some in by_flag(prefixes).items()}
+        self._strips = {flag: _by_size({prefix.strip for prefix in some}) for flag, some in by_flag(prefixes).items()}
         rules = {item for rule in options.rules for item in rule}
         self._joining = frozenset({options.compound, options.compound_begin, options.compound_middle, *rules} - {0})
         self._parts: dict[tuple[object, ...], str] = {("main",): chr(PART)}
@@ -98,7 +98,7 @@ class WordStrings:
         string = self._ended(word, self._joins(flags), rules, 1)
         self._add_all(chr(PART), string)
         for flag in flags.union(*(some.flags for some in rules)) & self._strips.keys() if self._strips else ():
-            for strip in filter(word.startswith, self._strips[flag]):
+            for strip in [word[:size] for size, some in self._strips[flag] if size <= len(word) and word[:size] in some]:
                 root = self._root(("prefix", flag, strip))
                 if len(strip) <= min(map(len, string)) - 1:
                     self._add_all(root, [text[len(strip) :] for text in string])
@@ -209,6 +209,11 @@ class WordStrings:
 def _is_readable(text: str) -> bool:
     """Whether a text has no characters from `PART` on."""
     return text.isascii() or ord(max(text)) < PART
+
+
+def _by_size(strips: set[str]) -> list[tuple[int, set[str]]]:
+    """Strings by their length, the shortest first."""
+    return [(size, {*some}) for size, some in groupby(sorted(strips, key=len), len)]
 
 
 def automaton_of(strings: Sequence[str]) -> Arcs:
