@@ -53,8 +53,9 @@ def end_if_waiting() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by raising the exception for it. Two places get no exception, but the signal again a moment later: functions of LLVM,
-    which would release memory twice or drop the exception in a callback, and imports, because modules catch or replace exceptions.
+    """Handle a signal by raising the exception for it. Three places get no exception, but the signal again a moment later: functions of
+    LLVM, which would release memory twice or drop the exception in a callback; imports, because modules catch or replace exceptions; and
+    `_send_again`, because a hook that drops exceptions calls it.
     """
     if earlier := _waiting.pop(number, None):
         earlier.cancel()
@@ -76,8 +77,8 @@ def _send_again(number: int) -> None:
     send = partial(signal.pthread_kill, main) if hasattr(signal, "pthread_kill") and main else signal.raise_signal
     timer = threading.Timer(MOMENT, send, (number,))
     timer.daemon = True  # a timer must not delay the end of the process
+    _waiting[number] = timer  # before it starts: on a busy machine, the signal may arrive before `start` returns
     timer.start()
-    _waiting[number] = timer
 
 
 def _forget() -> list[int]:
@@ -104,7 +105,7 @@ def _send_dropped(hook: Any, dropped: Any) -> None:
 
 def _must_wait(frame: FrameType | None) -> bool:
     while frame is not None and frame.f_code.co_filename != GROUP:
-        if LLVM in frame.f_code.co_filename or frame.f_code.co_filename == IMPORTS:
+        if LLVM in frame.f_code.co_filename or frame.f_code.co_filename == IMPORTS or frame.f_code is _send_again.__code__:
             return True
         frame = frame.f_back
     return False

@@ -129,6 +129,18 @@ def command():
 
 CliGroup("fst", modules={"wait": "__main__"})(["wait"])
 """
+# On a busy machine, a timer may send a signal before `start` returns.
+BUSY = """
+import threading, time
+start = threading.Timer.start
+
+def start_late(timer):
+    threading.Timer.start = start
+    timer.start()
+    time.sleep(1)
+
+threading.Timer.start = start_late
+"""
 # Shows the progress of 123 GB in 100,000 steps.
 WATCHED = """
 import sys
@@ -293,9 +305,10 @@ class TestConventions:
         assert done.stderr == b""
 
     @posix
-    def test_interrupted_where_exceptions_are_dropped(self) -> None:
+    @pytest.mark.parametrize("before", ["", BUSY], ids=["idle", "busy"])
+    def test_interrupted_where_exceptions_are_dropped(self, before: str) -> None:
         """If Python drops the exception of SIGINT, the process still ends with exit code 130, and nothing is printed."""
-        done = execute([sys.executable, "-c", DROPPED], code=130)
+        done = execute([sys.executable, "-c", before + DROPPED], code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
     @pytest.mark.slow
