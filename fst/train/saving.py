@@ -69,6 +69,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
         ['vocab.txt']
     """
     if _is_folder(path):
+        _form(DOCUMENT, kind)
         return [_inside(path, name) for name in (DOCUMENT, *FILES, *(name for names in OLDER.values() for name in names))]
     if Path(_name(path)).suffix != TABLE:
         _form(_name(path), kind)
@@ -134,7 +135,8 @@ def _form(name: str, kind: str | None) -> Form:
         raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")
     if kind is not None and kind not in found.kinds.split(" and "):
         form = name if name in FORMS else Path(name).suffix
-        raise UnsupportedError(f"{form} is a form of {found.kinds}, but the vocabulary is {kind}; save a tokenizer.json")
+        other = f"file that ends in {PIECES}" if kind in OF_PIECES else "tokenizer.json"
+        raise UnsupportedError(f"{form} is a form of {found.kinds}, but the vocabulary is {kind}; save a {other}")
     return found
 
 

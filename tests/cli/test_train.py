@@ -27,6 +27,7 @@ from fst.train import base_tokenizers, merges
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
 GPT2 = ("--splitter", "gpt2")
 BPE = ("train", "bpe", *GPT2, "--vocab-size", "270")
+CHARACTERS = ("train", "unigram", "--reference", "sentencepiece", "--option", "model_type=char", "--vocab-size", "20")
 SPECIAL = (*BPE, "--special-tokens", "<s>", "--special-tokens", "</s>")
 # Runs `fst` and sends SIGTERM after the first round of training.
 TERMINATED = """
@@ -317,6 +318,8 @@ class TestOutputs:
             (("train", "wordpiece", "--splitter", "bert", "--vocab-size", "9"), "texts.txt", 2, "is also an input"),
             (BPE, "o.bin", 1, "the form of a vocabulary is unknown"),
             ((*BPE, "--report", "none.txt"), "o.txt", 1, ".txt is a form of WordPiece, but the vocabulary is BPE"),
+            ((*CHARACTERS, "--report", "none.txt"), "o.json", 1, "but the vocabulary is Char; save a file that ends in .model"),
+            ((*CHARACTERS, "--report", "none.txt"), "o/", 1, "but the vocabulary is Char"),
             (BPE, "none/o.json", 1, "no folder"),
             (BPE, "/proc/o.json", 1, "/proc/o.json"),
             (BPE, "/proc/o/", 1, "/proc/o"),

@@ -93,7 +93,7 @@ def train(
 
     begun, checkpoint, deadline = monotonic(), options.get("checkpoint"), options.get("deadline")
 
-    _check_output(output, overwrite, [*files, *filter(None, [report, base])], KINDS.get(trainer))
+    _check_output(output, overwrite, [*files, *filter(None, [report, base])], _kind(trainer, options.get("options")))
     if checkpoint is not None:
         keep_apart([checkpoint], [*files, *filter(None, [report, base])])
         need_checkpoint(checkpoint)
@@ -261,6 +261,14 @@ def _normalizer(given: str | None) -> Any:
         return json.loads(given)
     except ValueError as error:
         raise click.UsageError(f"--normalizer {given!r} is not JSON: {error}") from None
+
+
+def _kind(trainer: str, options: Mapping[str, Any] | None) -> str | None:
+    """The type of the model that a trainer makes, if it is known. `options`: those of SentencePiece's trainer."""
+    from fst.train.saving import OF_PIECES
+
+    kind = str((options or {}).get("model_type")).capitalize()
+    return kind if kind in OF_PIECES else KINDS.get(trainer)
 
 
 def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str | None = None) -> None:
