@@ -137,10 +137,7 @@ class LateMasks:
                 return row
         is_usual = ENDED < state < len(self._found)
         row = self._states.masks([self._found[state]])[0] if is_usual else self._made([state])[state]
-        with self._lock:
-            kept[state] = row
-            if len(kept) > self._most:
-                del kept[next(iter(kept))]
+        self._keep({state: row})
         return row
 
     def mask_within(self, state: int, left: int) -> Array:
@@ -166,11 +163,16 @@ class LateMasks:
         if missing:
             made = self._made(missing if len(missing) == 1 else [*dict.fromkeys(missing)])
             found.update(made)
-            with self._lock:
-                kept.update(made)
-                while len(kept) > self._most:
-                    del kept[next(iter(kept))]
+            self._keep(made)
         return found
+
+    def _keep(self, made: dict[int, Array]) -> None:
+        """Keep new masks, and remove those that were used least recently."""
+        kept = self._kept
+        with self._lock:
+            kept.update(made)
+            while len(kept) > self._most:
+                del kept[next(iter(kept))]
 
     def _made(self, states: list[int]) -> dict[int, Array]:
         """New masks of states."""

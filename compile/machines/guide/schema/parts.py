@@ -8,7 +8,8 @@ schemas and values without a schema have bounds.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
@@ -80,7 +81,7 @@ class SchemaParts:
         self._ahead: dict[int, Part] = {}  # parts that were made before they were asked for
         self._everything = levels(bounds.levels) if bounds else ANY
         self._path, self.cut, self.in_table = "#", "", bounds is not None
-        try:
+        with _located(self._path):
             document = Document(_read(schema) if isinstance(schema, str) else schema)
             asserts_formats = not document.annotates_formats if formats is None else formats
             reader = Reader(document, asserts_formats, strict=strict, recursion=Recursion(document, bounds.depth) if bounds else None)
@@ -88,12 +89,6 @@ class SchemaParts:
             has_doubts = reader.check()
             values = reader.whole()
             has_values = self.algebra.has_values(values)
-        except LocatedError:
-            raise
-        except UnsupportedError as error:
-            raise LocatedError(f"#: {error}") from None
-        except RecursionError:
-            raise _too_deep() from None
         if not has_values:
             raise UnsupportedError("the schema allows no value; expected one that does")
         self.number("whole", values, values.path, lambda: self.of_values(values))
@@ -107,14 +102,8 @@ class SchemaParts:
             return self._ahead.pop(number)
         _, path, make = self._makers[number]
         self._path = path
-        try:
+        with _located(path):
             part = make()
-        except LocatedError:
-            raise
-        except UnsupportedError as error:
-            raise LocatedError(f"{path}: {error}") from None
-        except RecursionError:
-            raise _too_deep() from None
         assert part is not None, f"part {number} has no text"
         return part
 
@@ -168,5 +157,14 @@ def _read(text: str) -> Any:
         raise VocabularyError(f"the schema is not JSON: {error}") from None
 
 
-def _too_deep() -> UnsupportedError:
-    return UnsupportedError("the schema has too many levels of schemas; make it flatter")
+@contextmanager
+def _located(path: str) -> Iterator[None]:
+    """Begin the messages of errors with the path of a schema, unless they have another one."""
+    try:
+        yield
+    except LocatedError:
+        raise
+    except UnsupportedError as error:
+        raise LocatedError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UnsupportedError("the schema has too many levels of schemas; make it flatter") from None
