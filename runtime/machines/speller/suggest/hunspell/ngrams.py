@@ -112,10 +112,12 @@ class Similar:
         """The stems whose sounds are most similar to that of a word, the best first."""
         sizes = np.diff(self._table.root_ends.astype(np.int64))
         numbers = np.flatnonzero((scores > SOUND_SCORE) & (np.abs(sizes - len(word)) <= FARTHEST_SOUND))
-        sounds = np.array([self._sound(number) for number in numbers.tolist()] or [""])
-        units = sounds.view(np.uint32).reshape(len(sounds), -1).T if sounds.dtype.itemsize else np.zeros((1, len(sounds)), np.uint32)
+        if not len(numbers):
+            return []
+        sounds = np.array([self._sound(number) for number in numbers.tolist()])
+        units = sounds.view(np.uint32).reshape(len(sounds), -1).T
         sounding = np.full(len(scores), NO_SCORE, np.int64)
-        sounding[numbers] = 2 * _ngrams_of(self._sound_of(word), units, np.count_nonzero(units, axis=0))[: len(numbers)]
+        sounding[numbers] = 2 * _ngrams_of(self._sound_of(word), units, np.count_nonzero(units, axis=0))
         found = list[tuple[int, str]]()
         for score, number in sorted(_best(sounding), key=lambda each: -each[0]):
             stem = self._stem(number)
