@@ -106,7 +106,7 @@ class Control:
         return replace(self, checkpoint=None)
 
     def digest_of(self, words: Words, options: Mapping[str, object]) -> str:
-        """The digest of a run for its checkpoint, see `fst.train.checkpoints.digest_of`; an empty string if there is no checkpoint."""
+        """The digest of a run (`fst.train.checkpoints.digest_of`), which only a checkpoint needs; without a checkpoint, an empty string."""
         return "" if self.checkpoint is None else digest_of(words, options)
 
     def is_over(self) -> bool:

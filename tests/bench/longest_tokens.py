@@ -3,9 +3,9 @@
     python tests/bench/longest_tokens.py RWKV_VOCAB_V20230424.TXT
     python tests/bench/longest_tokens.py superbpe [SIZE [TRANSITION]]
 
-The first command needs `pyrwkv_tokenizer`. The second trains a vocabulary of SIZE tokens (60,000) on the English books, of which the first
-TRANSITION (20,000) stay in words, and prints the processor time to compile it. Ids are compared first; then the libraries take turns in
-one process, and a figure is MB/s by the least processor time.
+The first command needs `pyrwkv_tokenizer`. The second trains a vocabulary of SIZE tokens (60,000) on the English books, and prints the
+processor time to compile it; its first TRANSITION tokens (20,000) contain no spaces between words. Ids are compared first; then the
+libraries take turns in one process, and a figure is MB/s by the least processor time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Images of exports in a process that may crash: a machine with checked kernels, and what becomes of a process that uses an image.
+"""Images of exports from strangers: a machine with checked kernels, and the exit statuses of processes that use changed images.
 
 A test process has gigabytes of memory, and each fork copies its page tables, so `statuses` runs in a process of its own.
 """

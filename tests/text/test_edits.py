@@ -40,9 +40,9 @@ CASES: dict[str, tuple[Json, str, bool, bool]] = {
     "composed twice": (in_turn(NFKC, replaced("", r"\s+"), NFC, prepend("_")), "all", True, False),
     "ordered twice": (in_turn(NFKD, replaced(" ", r"\s+"), {"type": "StripAccents"}, NFC), "all", False, True),
     "runs": (in_turn(replaced("b", "[ab]{2,}"), LOWER, replaced("", "x++"), replaced("<>", "e+")), "all", True, False),
-    "strings after blanks": (in_turn(NFKC, RIGHT, replaced("a", " +a"), replaced("", "^a+$"), replaced("_", " {2,}")), "all", False, False),
+    "strings after spaces": (in_turn(NFKC, RIGHT, replaced("a", " +a"), replaced("", "^a+$"), replaced("_", " {2,}")), "all", False, False),
     "edges of lines": (in_turn(replaced("<>", "^[ x]+"), replaced("", "[ab]{2,}$"), LOWER), "raw", True, False),
-    "strings after white space": (in_turn(LEFT, replaced("<>", "[ \t]{2,}xe"), replaced("", "\u3000+世")), "all", False, True),
+    "strings after whitespace": (in_turn(LEFT, replaced("<>", "[ \t]{2,}xe"), replaced("", "\u3000+世")), "all", False, True),
 }
 each_case = pytest.mark.parametrize("name", thinned(CASES, 8))
 BITS = (

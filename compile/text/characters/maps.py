@@ -116,7 +116,7 @@ def _need_short(sources: Ints, sizes: Ints) -> None:
 def _need_small(sources: int, width: int, most_symbols: int) -> None:
     """Raise an error if the images of a map would be too large, before memory is allocated for them."""
     if sources * width > most_symbols:
-        most = f"at most {most_symbols // sources:,} are possible for so many"
+        most = f"at most {most_symbols // sources:,} are possible for this number of characters"
         raise UnsupportedError(f"normalizers make up to {width:,} symbols of each of {sources:,} characters; {most}; shorten the content")
 
 

@@ -19,7 +19,7 @@ from fst.core.prefetch import prefetch
 from fst.machines.bpe.pairs import HALF, home_of
 
 LOW = np.uint64((1 << 32) - 1)
-NEXT = 3  # number of entries at the top of the heap, of which one is probably the next top
+NEXT = 3  # number of entries at the top of the heap that are prefetched; the next top is probably one of them
 
 
 @inlined
@@ -104,7 +104,9 @@ def fill(state):
 
 @part
 def sink(count, record, state):
-    """Replace the top entry of the heap by a record, and sift the record down; or move it behind the heap, if its count is below `NEAR`."""
+    """Replace the top entry of the heap by a record, and sift the record down. If its count is below `NEAR`, the record becomes the entry
+    after the heap instead.
+    """
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP]
     if count < state.numbers[NEAR]:
         remove(state)

@@ -81,8 +81,8 @@ class Merging(NamedTuple):
             have an id before training; with `BY_TEXT`, the hashes of all merged strings. Empty: every string is looked up.
         numbers: int64[NUMBERS], indexed by the names above.
 
-            - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `MERGES`; `QUEUED` entries of the queue, of which
-              `HEAP` are the heap, with counts of at least `NEAR`; `USED` slots of `pairs`.
+            - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `MERGES`; `QUEUED` entries of the queue, the
+              first `HEAP` of them in the heap, with counts of at least `NEAR`; `USED` slots of `pairs`.
             - `ADJACENT`: the number of pairs of adjacent tokens that remain in the words.
             - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged for now. `LONGEST`: pairs of this length or longer
               are not merged, except pairs of two single symbols.

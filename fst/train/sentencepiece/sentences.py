@@ -127,7 +127,7 @@ def selected(sentences: Iterable[Sentence], options: Options) -> Iterator[Senten
             return
         if most and number == most:
             raise UnsupportedError(
-                f"input_sentence_size is {most:,}, and the texts have more sentences, of which SentencePiece draws others in each run; "
+                f"input_sentence_size is {most:,}, and the texts have more sentences; SentencePiece draws other sentences in each run; "
                 "expected shuffle_input_sentence=False; pass it to use the first sentences, or draw a sample"
             )
         yield sentence

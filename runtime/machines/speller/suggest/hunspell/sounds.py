@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
 
     Attributes:
         text: the letters.
-        choices: the characters one of which must follow; None: any, or the end.
+        choices: one of these characters must follow; None: any character may follow, or the end.
         back: the number of letters that are read again.
         priority: the priority.
         bounds: "", "^", "$" or "^$"; None: the pattern is malformed, and fits no word.
